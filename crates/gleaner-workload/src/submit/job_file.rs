@@ -4,10 +4,10 @@
 use super::{InvalidQuantity, JobDescription, LocalFile, Source, duration_s, operations, size_bytes, tasks};
 use crate::InputError;
 use crate::document;
-use crate::names::one_of;
 use crate::section::{Key, Section};
 use gleaner_classad::Expr;
 use gleaner_wire::job::{Checkpointing, Confinement, JobSpec, Needs, TaskList, is_length};
+use gleaner_wire::meant::meant;
 use gleaner_wire::text::is_blank;
 use std::collections::BTreeMap;
 
@@ -142,7 +142,7 @@ fn task_list(root: &Section<'_>) -> Result<(TaskList, TaskSource), InputError> {
     let Some(tasks) = root.find("tasks") else { return Ok((TaskList::One, TaskSource::Here)) };
     let section = tasks.table()?;
     if let Some((name, key)) = section.keys().find(|(name, _)| !WAYS.contains(name)) {
-        let expected = format!("{}; parameters are in {SWEEP}", one_of(name, WAYS));
+        let expected = format!("one of {}; parameters are in {SWEEP}{}", WAYS.join(", "), meant(name, WAYS));
         return Err(key.error_found("an unknown key", expected));
     }
     let mut given = section.keys();
@@ -338,7 +338,7 @@ mod tests {
             ("command = ['a', 1]", "job.toml:1: command[1]: found 1; expected a list of texts"),
             (
                 "command = ['a']\nretrys = 1",
-                "job.toml:2: retrys: found an unknown key; expected one of retries, ",
+                "job.toml:2: retrys: found an unknown key; expected one of name, command, label, composition, length, inputs, outputs, stdin, cwd, requirements, rank, priority, retries, quorum, compare, hold, confinement, env, needs, checkpoint, tasks; did you mean retries?",
             ),
             (
                 "command = ['a']\n[needs]\nmemory = '4X'",

@@ -116,6 +116,10 @@ fn what_is_not_supported_is_named() {
         ("universe = java\nqueue", "a.sub:3: universe: there is no universe java"),
         ("+Owner = \"x\"\nqueue", "a.sub:3: +Owner: own attributes of a job"),
         ("foo = 1\nqueue", "a.sub:3: foo: neither a key that Gleaner knows, nor used as a macro"),
+        (
+            "request_memroy = 1\nqueue",
+            "a.sub:3: request_memroy: neither a key that Gleaner knows, nor used as a macro; did you mean request_memory?",
+        ),
         ("leave_in_queue = true\nqueue", "a.sub:3: leave_in_queue: every job stays listed"),
         ("request_memory = 2XB\nqueue", "a.sub:3: request_memory: \"2XB\" is no size"),
         ("include : other.sub\nqueue", "a.sub:3: include: one file must say all"),
