@@ -130,6 +130,7 @@ fn submit_file(path: &Path, arguments: &SubmitArguments) -> Result<Vec<JobDescri
     let macros = arguments.macros.iter().map(|text| {
         let (name, value) = text
             .split_once('=')
+            .filter(|(name, _)| !name.trim().is_empty())
             .ok_or_else(|| Failure::Usage(format!("--set {text}: expected NAME=VALUE, as N=100")))?;
         Ok((name.trim().to_owned(), value.to_owned()))
     });
@@ -423,6 +424,9 @@ mod tests {
             ("submit --no-sandbox --network -- b", "cannot be used with"),
             ("submit -f missing.toml", "no such file"),
             ("submit -f missing.toml --set a=1", "--set is for the macros of an HTCondor submit file"),
+            ("submit -f missing.sub --set =2", "--set =2: expected NAME=VALUE, as N=100"),
+            ("submit --time-limit 99999999999999h -- b", "expected a time of at most 366000 days"),
+            ("submit --quorum 0 -- b", "0 is not in 1..=7"),
             ("submit -f missing.jdf --set a=1", "--set is for the macros of an HTCondor submit file"),
             ("submit -f missing.toml --ignore command", "--ignore is for HTCondor submit files and"),
             ("submit --set a=1 -- b", "--set"),

@@ -135,6 +135,14 @@ fn what_is_not_supported_is_named() {
         ("queue x from ls |", "a.sub:3: queue: found the command \"ls |\""),
         ("queue x in ()", "a.sub:3: queue: found \"x in ()\", which is no item"),
         (
+            "queue x matching no/*.such",
+            "a.sub:3: queue: found no file or folder that matches \"no/*.such\"; expected at least one, looked for from",
+        ),
+        (
+            "queue x matching dirs Cargo.*",
+            "a.sub:3: queue: found no folder that matches \"Cargo.*\", only files; expected at least one",
+        ),
+        (
             "queue x in [9223372036854775807] (a b)",
             "a.sub:3: queue: found \"x in [9223372036854775807] (a b)\"",
         ),
