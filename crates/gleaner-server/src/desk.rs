@@ -26,7 +26,7 @@ mod reports;
 mod run;
 mod sending;
 
-pub use admission::{Admitted, Rejection, RejectionKind};
+pub use admission::{Admitted, Rejection, RejectionKind, check_job};
 pub(crate) use claims::hold_to;
 pub use claims::{Checked, Claims};
 pub use keeping::Keeping;

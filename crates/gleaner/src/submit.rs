@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
         }
     }
     let specs: Vec<JobSpec> = sending.iter().map(|(job, sending)| sending.spec(&job.spec)).collect();
-    specs.iter().try_for_each(JobSpec::check_inputs).map_err(Failure::Usage)?;
+    specs.iter().try_for_each(|spec| describe::check(arguments, spec))?;
     // Only now is there something to talk about: a mistake in a file needs no coordinator to be found.
     let grid = Api::open(&arguments.grid)?;
     if let Some((job, _)) = sending.first() {

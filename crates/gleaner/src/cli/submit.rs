@@ -3,6 +3,7 @@
 use super::grid::GridArguments;
 use super::values::{bytes, label, life, seconds, tag};
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use gleaner_wire::limits::QUORUM_MAX;
 use gleaner_workload::submit::operations;
 use std::path::PathBuf;
@@ -155,7 +156,7 @@ pub(crate) struct SubmitArguments {
     pub(crate) sign_for: u32,
 
     /// Submit the job only once, however often it is submitted with this key
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_parser = NonEmptyStringValueParser::new(), value_name = "KEY")]
     pub(crate) key: Option<String>,
     /// Submit nothing; say where the tasks would go now, and why
     #[arg(long, conflicts_with = "wait")]

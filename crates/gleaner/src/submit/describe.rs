@@ -4,6 +4,7 @@ use crate::Outcome;
 use crate::cli::SubmitArguments;
 use crate::failure::Failure;
 use gleaner_classad::Expr;
+use gleaner_server::desk::check_job;
 use gleaner_wire::job::{Confinement, JobSpec, TaskList};
 use gleaner_wire::text::as_part;
 use gleaner_workload::submit::condor::{self, Surroundings};
@@ -88,6 +89,12 @@ pub(super) fn jobs(arguments: &SubmitArguments) -> Result<Described, Failure> {
         requirements_at = None;
     }
     Ok(Described { jobs, requirements_at })
+}
+
+/// Whether the coordinator would take such a job: what it would refuse is a mistake in the arguments or the file, and found here.
+pub(super) fn check(arguments: &SubmitArguments, spec: &JobSpec) -> Outcome {
+    let whose = arguments.file.as_ref().map(|file| format!("the job of {}: ", file.display()));
+    check_job(spec).map_err(|why| Failure::Usage(whose.unwrap_or_default() + &why.message))
 }
 
 /// Every file that a description sends can be read, or is a folder; else where the description names it.

@@ -122,6 +122,7 @@ fn what_is_not_supported_is_named() {
         ),
         ("leave_in_queue = true\nqueue", "a.sub:3: leave_in_queue: every job stays listed"),
         ("request_memory = 2XB\nqueue", "a.sub:3: request_memory: \"2XB\" is no size"),
+        ("request_cpus = 0\nqueue", "a.sub:3: request_cpus: 0 is no number of cores from 1 to 65536"),
         ("include : other.sub\nqueue", "a.sub:3: include: one file must say all"),
         ("queue\nhold = true", "a.sub:4: hold: it comes after the last queue"),
         ("rank = 1 +\nqueue", "a.sub:3: rank: at "),
