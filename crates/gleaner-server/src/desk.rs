@@ -28,7 +28,7 @@ mod reports;
 mod run;
 mod sending;
 
-pub use admission::{Admitted, Rejection, RejectionKind};
+pub use admission::{Admitted, Rejection, RejectionKind, check_job};
 pub use batch::{Batch, Effect, Recorded, Written};
 pub(crate) use claims::hold_to;
 pub use claims::{Checked, Claims};

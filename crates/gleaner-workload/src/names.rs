@@ -1,6 +1,7 @@
 //! What somebody who mistyped a name probably meant.
 
 use crate::error::quoted;
+use gleaner_wire::meant::meant;
 
 /// All of them where they are no more than that, as keys are; else, as with machines, the nearest.
 const LISTED: usize = 40;
@@ -9,20 +10,31 @@ const NEAREST: usize = 5;
 const COMPARED: usize = 10_000;
 const COMPARED_CHARS: usize = 64;
 
-/// "one of …": the known names nearest to `name`, nearest first.
+/// "one of …": the known names in their order, or of many those nearest to `name`, and the one that was probably meant.
 pub(crate) fn one_of<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let name: String = name.chars().take(COMPARED_CHARS).collect();
-    let mut nearest: Vec<(usize, &str)> =
-        known.into_iter().take(COMPARED).map(|known| (distance(&name, known), known)).collect();
-    nearest.sort_by_key(|&(distance, _)| distance);
-    let shown = if nearest.len() > LISTED { NEAREST } else { nearest.len() };
-    format!("one of {}", cut(nearest.iter().map(|(_, known)| *known), shown))
+    let known: Vec<&str> = known.into_iter().take(COMPARED).collect();
+    let listed = if known.len() > LISTED {
+        let name: String = name.chars().take(COMPARED_CHARS).collect();
+        let mut nearest: Vec<(usize, &str)> =
+            known.iter().map(|known| (distance(&name, known), *known)).collect();
+        nearest.sort_by_key(|&(distance, _)| distance);
+        cut(nearest.iter().map(|(_, known)| *known), NEAREST)
+    } else {
+        list(known.iter().copied())
+    };
+    // What is shown in quotes is nothing that anybody mistypes.
+    let meant = meant(name, known.into_iter().filter(|known| is_word(known)));
+    format!("one of {listed}{meant}")
 }
 
 /// `name` as it is if it is a word, in quotes if not.
 pub(crate) fn plain(name: &str) -> String {
+    if is_word(name) { name.to_owned() } else { quoted(name) }
+}
+
+fn is_word(name: &str) -> bool {
     let word = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "-_./".contains(c));
-    if word && name.len() <= COMPARED_CHARS { name.to_owned() } else { quoted(name) }
+    word && name.len() <= COMPARED_CHARS
 }
 
 /// The first of `names` one after the other, for a sentence.
@@ -48,17 +60,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_comes_first() {
+    fn keys_keep_their_order_whatever_was_typed() {
         let known = ["machines", "owner_load", "sharing"];
-        assert_eq!(one_of("shraing", known), "one of sharing, machines, owner_load");
+        let listed = "one of machines, owner_load, sharing";
+        assert_eq!(one_of("shraing", known), format!("{listed}; did you mean sharing?"));
+        assert_eq!(one_of("colour", known), listed);
+        assert_eq!(one_of("\u{1b}[m", ["\u{1b}[n"]), "one of \"\\u{1b}[n\"");
     }
 
     #[test]
     fn all_keys_are_shown_and_of_many_names_the_nearest() {
-        assert_eq!(one_of("f", ["a", "b", "c", "d", "e", "f"]), "one of f, a, b, c, d, e");
+        assert_eq!(one_of("f", ["a", "b", "c", "d", "e", "f"]), "one of a, b, c, d, e, f");
         let names: Vec<String> = (0..100).map(|number| format!("lab-{number:02}")).collect();
         let names = || names.iter().map(String::as_str);
-        assert_eq!(one_of("lab-07x", names()), "one of lab-07, lab-00, lab-01, lab-02, lab-03 and 95 more");
+        assert_eq!(
+            one_of("lab-07x", names()),
+            "one of lab-07, lab-00, lab-01, lab-02, lab-03 and 95 more; did you mean lab-07?"
+        );
         assert!(list(names()).ends_with("lab-39 and 60 more"));
     }
 }

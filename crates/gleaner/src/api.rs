@@ -2,7 +2,7 @@
 
 use crate::cli::{GridArguments, JobOrTask, TaskName};
 use crate::failure::Failure;
-use crate::home;
+use crate::{home, together};
 use gleaner_net::{Address, Client, ClientError, Events, Fingerprint, Token};
 use gleaner_wire::api::{
     BudgetSetting, BudgetView, Choice, ExplanationView, GridView, History, JobList, JobView, KeepSetting,
@@ -17,6 +17,7 @@ use gleaner_wire::{BlobHash, JobId};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Write;
+use std::path::PathBuf;
 
 /// How much output one answer holds; more than the coordinator ever sends.
 const OUTPUT_PIECE_MAX: u64 = 128 << 20;
@@ -25,6 +26,8 @@ const OUTPUT_PIECE_MAX: u64 = 128 << 20;
 pub(crate) struct Api {
     client: Client,
     fingerprint: Fingerprint,
+    /// Where this user's commands keep things, if anywhere.
+    folder: Option<PathBuf>,
 }
 
 /// What a task wrote from some point on.
@@ -67,7 +70,8 @@ impl Api {
             None => home::token(&folder()?)?,
         };
         let token: Token = token.parse().map_err(|error| Failure::Usage(format!("the token: {error}")))?;
-        Ok(Self { client: Client::new(address, fingerprint, &token), fingerprint })
+        let client = Client::new(address, fingerprint, &token);
+        Ok(Self { client, fingerprint, folder: folder().ok() })
     }
 
     /// By which the coordinator is known to be the right one.
@@ -81,6 +85,19 @@ impl Api {
             Some(key) => self.client.post_once(path, job, key)?,
             None => self.client.post(path, job)?,
         })
+    }
+
+    /// Keeps in mind here which jobs one submission made.
+    pub(crate) fn note_submitted(&self, jobs: &[JobId]) {
+        if let Some(folder) = &self.folder {
+            together::note(folder, self.fingerprint, jobs);
+        }
+    }
+
+    /// The jobs that were submitted from here together with the newest, which is one of them.
+    pub(crate) fn submitted_with(&self, newest: JobId) -> Vec<JobId> {
+        let found = self.folder.as_ref().and_then(|folder| together::find(folder, self.fingerprint, newest));
+        found.unwrap_or_else(|| vec![newest])
     }
 
     pub(crate) fn preview(&self, job: &JobSpec) -> Answer<Preview> {

@@ -38,7 +38,8 @@ pub(crate) fn jobs_and_files() -> ArgValueCompleter {
 
 fn known_jobs() -> Vec<CompletionCandidate> {
     let jobs = asked(|grid| grid.jobs(JOBS, None, None)).map_or(Vec::new(), |list| list.jobs);
-    let last = jobs.first().map(|_| CompletionCandidate::new("last").help(Some("the newest".into())));
+    let last =
+        jobs.first().map(|_| CompletionCandidate::new("last").help(Some("what was submitted last".into())));
     let told = |job: &JobView| {
         let JobView { job, name, state, .. } = job;
         CompletionCandidate::new(job.to_string()).help(Some(format!("{name} {state:?}").into()))

@@ -67,7 +67,7 @@ pub(crate) use logs::*;
 pub(crate) use machine::*;
 pub(crate) use man::*;
 pub(crate) use map::*;
-pub(crate) use names::{JobOrTask, TaskName, Which};
+pub(crate) use names::{JobOrTask, Jobs, TaskName, TaskNumbers, Which};
 pub(crate) use orders::*;
 pub(crate) use owner::*;
 pub(crate) use paper::*;

@@ -238,6 +238,11 @@ fn sentence(text: &str) -> String {
 
 /// How the command is used that the arguments name, as its help has it.
 fn usage_of_command() -> StyledStr {
+    named_command().render_usage()
+}
+
+/// The command that the arguments name.
+fn named_command() -> clap::Command {
     let mut root = Cli::command();
     root.build();
     let mut command = &root;
@@ -245,7 +250,51 @@ fn usage_of_command() -> StyledStr {
         let Some(below) = command.find_subcommand(word) else { break };
         command = below;
     }
-    command.clone().render_usage()
+    command.clone()
+}
+
+/// Where a value begins with a hyphen, clap says to put two more before it, which makes it another argument. It can be given with the
+/// option that it is for; where there is none, nothing is to be said.
+fn lead_somewhere(error: &mut clap::Error, words: &[String]) {
+    let Some(ContextValue::String(found)) = error.get(ContextKind::InvalidArg) else { return };
+    // Of several letters behind one hyphen the first that is unknown is named.
+    let is_it =
+        |word: &String| word == found || (!found.starts_with("--") && word.starts_with(found.as_str()));
+    let command = named_command();
+    let given = words.windows(2).find(|pair| takes_value(&command, &pair[0]) && is_it(&pair[1]));
+    let tip = given.map(|pair| format!("to pass '{0}' as a value, use '{1}={0}'", pair[1], pair[0]));
+    let Some(ContextValue::StyledStrs(tips)) = error.remove(ContextKind::Suggested) else { return };
+    let mut led: Vec<StyledStr> = Vec::new();
+    for said in tips {
+        if !said.to_string().contains("as a value, use") {
+            led.push(said);
+        } else if let Some(tip) = &tip {
+            led.push(tip.into());
+        }
+    }
+    if !led.is_empty() {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(led));
+    }
+}
+
+fn takes_value(command: &clap::Command, option: &str) -> bool {
+    let is_it = |argument: &&clap::Arg| match option.strip_prefix("--") {
+        Some(long) => argument.get_long() == Some(long),
+        None => argument.get_short().is_some_and(|short| option == format!("-{short}")),
+    };
+    command.get_arguments().find(is_it).is_some_and(|argument| argument.get_action().takes_values())
+}
+
+/// What the standard library says of a number that is none, in words for people.
+fn plain_words(text: &str) -> String {
+    let words = [
+        ("invalid digit found in string", "expected a whole number"),
+        ("cannot parse integer from empty string", "expected a whole number"),
+        ("number too large to fit in target type", "expected a smaller number"),
+        ("number too small to fit in target type", "expected a larger number"),
+        ("invalid float literal", "expected a number"),
+    ];
+    words.iter().fold(text.to_owned(), |text, (said, plain)| text.replace(said, plain))
 }
 
 /// Help, the version, or wrong arguments, as clap prints them; with `--json` among the arguments, as JSON.
@@ -254,13 +303,22 @@ pub(crate) fn usage(mut error: clap::Error) -> ExitCode {
     if error.get(ContextKind::Usage).is_some() {
         error.insert(ContextKind::Usage, ContextValue::StyledStr(usage_of_command()));
     }
+    let words: Vec<String> = std::env::args_os()
+        .map(|word| word.to_string_lossy().into_owned())
+        .take_while(|word| word != "--")
+        .collect();
+    lead_somewhere(&mut error, &words);
     let error = &error;
     if error.use_stderr() && wants_json() {
         let hint = hint(error).map(|hint| format!("; {hint}")).unwrap_or_default();
-        return Failure::Usage(sentence(&error.to_string()) + &hint).report();
+        return Failure::Usage(sentence(&plain_words(&error.to_string())) + &hint).report();
     }
     // A closed pipe is no reason to fail again.
-    let _ = error.print();
+    let _ = if error.use_stderr() {
+        write!(anstream::stderr(), "{}", plain_words(&error.render().ansi().to_string()))
+    } else {
+        error.print()
+    };
     if let Some(hint) = hint(error) {
         let _ = writeln!(anstream::stderr(), "\n{hint}");
     }

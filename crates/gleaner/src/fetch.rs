@@ -1,45 +1,71 @@
 //! `gleaner fetch`: the files that tasks left.
 
 use crate::api::Api;
-use crate::cli::{FetchArguments, JobOrTask};
+use crate::cli::FetchArguments;
 use crate::columns::plural;
 use crate::failure::Failure;
 use crate::lacking::Lacking;
 use crate::logs::task_numbers;
-use crate::{Outcome, interrupt, progress, stdout, which};
+use crate::which::{self, Chosen};
+use crate::{Outcome, interrupt, progress, stdout};
 use gleaner_agent::archive::{ArchiveError, Existing, Taking, place, unpack};
 use gleaner_agent::beneath::open_root;
 use gleaner_net::ClientError;
 use gleaner_wire::api::{TaskPhase, TaskView};
 use gleaner_wire::text::tamed;
 use gleaner_wire::{BlobHash, JobId};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::slice;
 
 /// What the folder is called in which files are until all of a task's are there.
 const UNFINISHED: &str = ".gleaner-fetch-";
 
 pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
-    let JobOrTask { job, task: only } = which::one(&grid, &arguments.of)?;
-    let tasks = match only {
-        Some(task) => vec![task],
-        None => task_numbers(&grid, job)?,
-    };
+    let jobs = which::chosen(&grid, slice::from_ref(&arguments.of))?;
     interrupt::listen();
+    let mut documents = Vec::new();
+    let mut outcome: Outcome = Ok(());
+    for chosen in &jobs {
+        let is_only = jobs.len() == 1;
+        let to = if is_only { arguments.to.clone() } else { arguments.to.join(chosen.job.to_string()) };
+        let Fetched { document, told, ended } = fetch_job(&grid, chosen, &to, arguments)?;
+        documents.push(document);
+        if ended.is_ok() && !arguments.grid.json {
+            stdout::print(told)?;
+        }
+        outcome = outcome.and(ended);
+    }
+    if arguments.grid.json {
+        stdout::print_json(&stdout::one_or_jobs(documents))?;
+    }
+    outcome
+}
+
+/// What came of a job's files.
+struct Fetched {
+    document: Value,
+    told: String,
+    /// A failure if files are lacking.
+    ended: Outcome,
+}
+
+/// Gets the files of the tasks that are meant of a job: those of a task that was named alone into the folder itself, those of others
+/// into a folder for each.
+fn fetch_job(grid: &Api, chosen: &Chosen, to: &Path, arguments: &FetchArguments) -> Result<Fetched, Failure> {
+    let (job, is_one) = (chosen.job, arguments.of.is_one_task());
+    let tasks = task_numbers(grid, chosen)?;
     let existing = if arguments.force { Existing::GivesWay } else { Existing::Stays };
     let bar = progress::bar(tasks.len() as u64, "tasks");
     let (mut fetched, mut bytes, mut lacking) = (Vec::new(), 0, Lacking::default());
     let mut without = Without::default();
     for &task in &tasks {
-        let folder = match only {
-            Some(_) => arguments.to.clone(),
-            None => arguments.to.join(task.to_string()),
-        };
+        let folder = if is_one { to.to_owned() } else { to.join(task.to_string()) };
         let is_new = !folder.exists();
-        let found = fetch_into(&grid, (job, task), &folder, existing);
+        let found = fetch_into(grid, (job, task), &folder, existing);
         if is_new {
             // Only one in which nothing is goes.
             drop(std::fs::remove_dir(&folder));
@@ -53,32 +79,27 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
             // It ended since somebody asked to stop.
             Err(Failure::Grid(ClientError::Local(_)) | Failure::Io { .. } | Failure::Difference(_))
                 if interrupt::asked() => {}
-            Err(why) if only.is_some() => return Err(why),
+            Err(why) if is_one => return Err(why),
             Err(why) => lacking.note(task, why)?,
         }
         if interrupt::asked() {
             bar.finish_and_clear();
             let (done, all) = (fetched.len(), plural(tasks.len() as u64, "task"));
-            let to = arguments.to.display();
+            let to = to.display();
             return Err(Failure::Interrupted(format!("the files of {done} of {all} are in {to}")));
         }
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let to = arguments.to.display();
-    let there = format!("the files of {} are in {to}", plural(fetched.len() as u64, "task"));
-    let outcome = lacking.expect_none(tasks.len(), &there);
-    if arguments.grid.json {
-        let Without { left_none, yet } = without;
-        let without = json!({ "left_none": left_none, "not_over": yet });
-        let document =
-            json!({ "version": 1, "job": job, "tasks": fetched, "bytes": bytes, "without_files": without });
-        stdout::print_json(&document)?;
-        return outcome;
-    }
-    outcome?;
+    let there = format!("the files of {} are in {}", plural(fetched.len() as u64, "task"), to.display());
+    let ended = lacking.expect_none(tasks.len(), &there);
     let there = if fetched.is_empty() { "nothing to fetch" } else { &there };
-    stdout::print(format!("{there}{}\n", without.told()))
+    let told = format!("{there}{}\n", without.told());
+    let Without { left_none, yet } = without;
+    let without = json!({ "left_none": left_none, "not_over": yet });
+    let document =
+        json!({ "version": 1, "job": job, "tasks": fetched, "bytes": bytes, "without_files": without });
+    Ok(Fetched { document, told, ended })
 }
 
 /// What a task left.

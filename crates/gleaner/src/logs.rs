@@ -1,16 +1,19 @@
 //! `gleaner logs`: what tasks wrote; as they wrote it, unless a terminal is to show it (`shown`).
 
 use crate::api::{Api, Piece};
-use crate::cli::{JobOrTask, LogsArguments};
+use crate::cli::LogsArguments;
 use crate::columns::plural;
 use crate::failure::Failure;
 use crate::lacking::Lacking;
 use crate::shown::outlet;
-use crate::{Outcome, lasting, stdout, which};
+use crate::which::{self, Chosen};
+use crate::{Outcome, lasting, stdout};
 use gleaner_wire::JobId;
 use gleaner_wire::session::Stream;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::slice;
 use std::time::Duration;
 
 /// How long the coordinator may wait for something to be written before it answers with nothing.
@@ -25,46 +28,56 @@ pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
         return Err(Failure::Usage(why.to_owned()));
     }
     let grid = Api::open(&arguments.grid)?;
-    let JobOrTask { job, task } = which::one(&grid, &arguments.of)?;
-    let tasks = match task {
-        Some(task) => vec![task],
-        None => task_numbers(&grid, job)?,
-    };
-    let (mut lacking, mut outputs) = (Lacking::default(), Vec::new());
-    for &number in &tasks {
-        let shown = if arguments.grid.json {
-            as_json(&grid, (job, number), arguments).map(|output| {
-                outputs.push(output);
-                false
-            })
-        } else if tasks.len() > 1 && stdout::print_more(format!("==> {job}/{number} <==\n"))? {
-            return Ok(());
-        } else {
-            as_text(&grid, (job, number), arguments)
-        };
-        match shown {
-            Err(why) if task.is_none() => lacking.note(number, why)?,
-            Err(why) => return Err(why),
-            Ok(true) => return Ok(()),
-            Ok(false) => {}
+    let jobs = which::chosen(&grid, slice::from_ref(&arguments.of))?;
+    let mut documents = Vec::new();
+    let mut outcome: Outcome = Ok(());
+    for chosen in &jobs {
+        let tasks = task_numbers(&grid, chosen)?;
+        let (job, is_headed) = (chosen.job, tasks.len() > 1 || jobs.len() > 1);
+        let (mut lacking, mut outputs) = (Lacking::default(), Vec::new());
+        for &number in &tasks {
+            let shown = if arguments.grid.json {
+                as_json(&grid, (job, number), arguments).map(|output| {
+                    outputs.push(output);
+                    false
+                })
+            } else if is_headed && stdout::print_more(format!("==> {job}/{number} <==\n"))? {
+                return Ok(());
+            } else {
+                as_text(&grid, (job, number), arguments)
+            };
+            match shown {
+                Err(why) if arguments.of.is_one_task() => return Err(why),
+                Err(why) => lacking.note(number, why)?,
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
+            }
         }
+        if arguments.grid.json {
+            documents.push(json!({ "version": 1, "job": job, "outputs": outputs }));
+        } else {
+            tell_of_those_that_never_ran(&grid, job, &tasks)?;
+        }
+        outcome = outcome.and(lacking.expect_none(tasks.len(), "the output of the other tasks was shown"));
     }
     if arguments.grid.json {
-        stdout::print_json(&json!({ "version": 1, "job": job, "outputs": outputs }))?;
-    } else {
-        tell_of_those_that_never_ran(&grid, job, task)?;
+        stdout::print_json(&stdout::one_or_jobs(documents))?;
     }
-    lacking.expect_none(tasks.len(), "the output of the other tasks was shown")
+    outcome
 }
 
 /// Says whose output is empty because nothing of it was ever run.
-fn tell_of_those_that_never_ran(grid: &Api, job: JobId, task: Option<u32>) -> Outcome {
-    let (first, at_most) = task.map_or((0, u32::MAX), |task| (task, 1));
+fn tell_of_those_that_never_ran(grid: &Api, job: JobId, tasks: &[u32]) -> Outcome {
     let mut count = 0;
-    grid.each_task(job, first, at_most, None, |task| {
-        count += u64::from(task.runs == 0);
-        Ok(false)
-    })?;
+    if let [task] = *tasks {
+        count = u64::from(grid.task(job, task)?.runs == 0);
+    } else {
+        let shown: BTreeSet<u32> = tasks.iter().copied().collect();
+        grid.each_task(job, 0, u32::MAX, None, |task| {
+            count += u64::from(task.runs == 0 && shown.contains(&task.task));
+            Ok(false)
+        })?;
+    }
     if count > 0 {
         anstream::eprintln!("-- {} of job {job} never ran and wrote nothing --", plural(count, "task"));
     }
@@ -94,12 +107,15 @@ impl LogsArguments {
     }
 }
 
-/// The numbers of all tasks of a job.
-pub(crate) fn task_numbers(grid: &Api, job: JobId) -> Result<Vec<u32>, Failure> {
+/// The numbers of the tasks that are meant of a job.
+pub(crate) fn task_numbers(grid: &Api, chosen: &Chosen) -> Result<Vec<u32>, Failure> {
+    if !chosen.tasks.is_empty() {
+        return Ok(chosen.tasks.clone());
+    }
     let mut numbers = Vec::new();
     let mut from = Some(0);
     while let Some(start) = from {
-        let page = grid.tasks(job, start, TASKS_AT_ONCE, None)?;
+        let page = grid.tasks(chosen.job, start, TASKS_AT_ONCE, None)?;
         numbers.extend(page.tasks.iter().map(|task| task.task));
         from = page.next;
     }

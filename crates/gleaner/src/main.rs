@@ -52,6 +52,7 @@ mod simulate;
 mod status;
 mod stdout;
 mod submit;
+mod together;
 mod token;
 mod top;
 mod trace;

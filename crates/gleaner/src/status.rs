@@ -12,7 +12,7 @@ use gleaner_wire::api::{JobView, OpenRunView, RunStage, Tally, TaskPhase, TaskVi
 use gleaner_wire::job::Needs;
 use gleaner_wire::session::Usage;
 use gleaner_wire::text::amount;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A command's first words tell jobs apart; the rest is in `status JOB`.
 const NAME_WIDTH: usize = 32;
@@ -31,44 +31,72 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
         (true, _) => Some(TaskPhase::Failed),
         (false, phase) => phase,
     };
+    // Who says where to begin wants to see them.
     let lists_tasks = arguments.tasks || phase.is_some() || arguments.from > 0;
-    let JobOrTask { job: id, task } = which::one(&grid, which)?;
-    if let Some(number) = task.filter(|_| !lists_tasks) {
-        return one_task(&grid.task(id, number)?, arguments);
+    if which.is_one_task()
+        && !lists_tasks
+        && let JobOrTask { job, task: Some(number) } = which::one(&grid, which)?
+    {
+        return one_task(&grid.task(job, number)?, arguments);
     }
-    let id = which::whole(JobOrTask { job: id, task })?;
+    let ids = which::jobs(&grid, which)?;
     if arguments.jsonl {
         let print = |task: &TaskView| stdout::print_more(stdout::json_line(task));
-        return grid.each_task(id, arguments.from, u32::MAX, phase, print).map(drop);
+        return ids
+            .iter()
+            .try_for_each(|&id| grid.each_task(id, arguments.from, u32::MAX, phase, print).map(drop));
     }
-    let job = grid.job(id)?;
-    // Who says where to begin wants to see them.
-    if !lists_tasks {
-        let needs = needs_of(&grid, id)?;
-        if arguments.grid.json {
-            let mut document = failures::with_reasons(&grid, &job);
-            document["needs"] = json!(needs);
-            return stdout::print_json(&document);
+    let told = ids.iter().map(|&id| {
+        let job = grid.job(id)?;
+        if lists_tasks {
+            with_tasks(&grid, &job, arguments, phase)
+        } else {
+            summary(&grid, &job, arguments.grid.json)
         }
-        let (failures, noted) = (failures::of(&grid, &job)?, notes::of(&grid, &job)?);
-        let failures = failures::told(&failures, job.tasks.failed);
-        let needs = needs.as_ref().map(describe_needs).unwrap_or_default();
-        return stdout::print(describe(&job) + &needs + &failures + &notes::told(&job, &noted));
+    });
+    let told: Vec<Told> = told.collect::<Result<_, _>>()?;
+    let (documents, texts): (Vec<Value>, Vec<String>) = told.into_iter().unzip();
+    if arguments.grid.json {
+        return stdout::print_json(&stdout::one_or_jobs(documents));
     }
+    stdout::print(texts.join("\n"))
+}
+
+/// For programs and for people.
+type Told = (Value, String);
+
+/// Only what is asked for, since the reasons of failures are read again for each.
+fn summary(grid: &Api, job: &JobView, for_programs: bool) -> Result<Told, Failure> {
+    let needs = needs_of(grid, job.job)?;
+    if for_programs {
+        let mut document = failures::with_reasons(grid, job);
+        document["needs"] = json!(needs);
+        return Ok((document, String::new()));
+    }
+    let (failures, noted) = (failures::of(grid, job)?, notes::of(grid, job)?);
+    let failures = failures::told(&failures, job.tasks.failed);
+    let needs = needs.as_ref().map(describe_needs).unwrap_or_default();
+    Ok((Value::Null, describe(job) + &needs + &failures + &notes::told(job, &noted)))
+}
+
+fn with_tasks(
+    grid: &Api,
+    job: &JobView,
+    arguments: &StatusArguments,
+    phase: Option<TaskPhase>,
+) -> Result<Told, Failure> {
     let mut tasks = Vec::new();
-    let next = grid.each_task(id, arguments.from, arguments.limit, phase, |task| {
+    let next = grid.each_task(job.job, arguments.from, arguments.limit, phase, |task| {
         tasks.push(task.clone());
         Ok(false)
     })?;
-    if arguments.grid.json {
-        let mut document = json!(job);
-        document["list"] = json!(tasks);
-        document["next"] = json!(next);
-        return stdout::print_json(&document);
-    }
+    let mut document = json!(job);
+    document["list"] = json!(tasks);
+    document["next"] = json!(next);
     let more =
         next.map(|next| format!("… and more: --from {next}, or a larger --limit\n")).unwrap_or_default();
-    stdout::print(format!("{}\n{}{more}{}", describe(&job), list_tasks(&tasks), stays(&tasks)))
+    let text = format!("{}\n{}{more}{}", describe(job), list_tasks(&tasks), stays(&tasks));
+    Ok((document, text))
 }
 
 /// What a job asks for, as the view of one of its tasks has it.

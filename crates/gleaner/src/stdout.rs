@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::failure::Failure;
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::io::{self, ErrorKind, Write};
 
 /// Prints a text as it is.
@@ -28,6 +29,11 @@ pub(crate) fn is_closed(written: io::Result<()>) -> Result<bool, Failure> {
 /// Prints a document of ours on a line.
 pub(crate) fn print_json(document: &impl Serialize) -> Outcome {
     print(json_line(document))
+}
+
+/// What is known of one job, or of several as the list `jobs`.
+pub(crate) fn one_or_jobs(mut documents: Vec<Value>) -> Value {
+    if documents.len() == 1 { documents.remove(0) } else { json!({ "version": 1, "jobs": documents }) }
 }
 
 /// A document of ours on a line.

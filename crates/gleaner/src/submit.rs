@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
         }
     }
     let specs: Vec<JobSpec> = sending.iter().map(|(job, sending)| sending.spec(&job.spec)).collect();
-    specs.iter().try_for_each(JobSpec::check_inputs).map_err(Failure::Usage)?;
+    specs.iter().try_for_each(|spec| describe::check(arguments, spec))?;
     // Only now is there something to talk about: a mistake in a file needs no coordinator to be found.
     let grid = Api::open(&arguments.grid)?;
     if let Some((job, _)) = sending.first() {
@@ -57,6 +57,7 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
             Ok(one) => submitted.push(one),
             Err(failure) if submitted.is_empty() => return Err(failure),
             Err(failure) => {
+                note(&grid, &submitted);
                 let done = submitted.len();
                 let left = (position + 1..specs.len()).map(described).collect();
                 tell_submitted(arguments, &sending, &submitted)?;
@@ -64,10 +65,17 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
             }
         }
     }
+    note(&grid, &submitted);
     if arguments.wait {
         return finish(&grid, arguments, &sending, &submitted);
     }
     tell_submitted(arguments, &sending, &submitted)
+}
+
+/// Keeps in mind what `last` stands for from now on.
+fn note(grid: &Api, submitted: &[Submitted]) {
+    let numbers: Vec<JobId> = submitted.iter().map(|one| one.job).collect();
+    grid.note_submitted(&numbers);
 }
 
 /// Which job of a description.
@@ -91,10 +99,16 @@ fn tell_submitted(
     }
     let Some(first) = submitted.first() else { return Ok(()) };
     let mut document = json!(first);
+    document["tasks"] = json!(tasks_of(submitted));
     if submitted.len() > 1 {
         document["jobs"] = each.map(|(one, job)| with_processes(json!(one), job)).collect();
     }
     stdout::print_json(&document)
+}
+
+/// How many tasks all of them have.
+fn tasks_of(submitted: &[Submitted]) -> u64 {
+    submitted.iter().map(|one| u64::from(one.tasks)).sum()
 }
 
 /// Says of a job which numbers its tasks have in the description, where those are not their own.
@@ -173,8 +187,8 @@ fn tell_ended(
     jobs: &[JobView],
 ) -> Outcome {
     if arguments.grid.json {
-        let first = submitted.first().map(|job| (job.job, job.tasks));
-        let (job, tasks) = first.expect("each description makes a job");
+        let job = submitted.first().map(|job| job.job).expect("each description makes a job");
+        let tasks = tasks_of(submitted);
         let ended = jobs.iter().map(|job| failures::with_reasons(grid, job));
         let jobs: Vec<_> = ended.zip(sending).map(|(ended, (job, _))| with_processes(ended, job)).collect();
         stdout::print_json(&json!({ "version": 1, "job": job, "tasks": tasks, "jobs": jobs }))?;

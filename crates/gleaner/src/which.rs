@@ -1,23 +1,49 @@
-//! From what a user calls jobs to their numbers.
+//! From what a user calls jobs and tasks to their numbers.
 
 use crate::api::Api;
-use crate::cli::{JobOrTask, Which};
+use crate::cli::{JobOrTask, Jobs, TaskNumbers, Which};
 use crate::failure::Failure;
 use gleaner_wire::JobId;
 use gleaner_wire::api::JobView;
+use gleaner_wire::limits::TASKS_LISTED_MAX;
 use gleaner_wire::meant::meant;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// An order names each task by its number, and may not be longer than the coordinator reads.
+const TASKS_NAMED_MAX: usize = 50_000;
+/// So many of several are told.
+const TOLD: usize = 20;
+
+/// What is meant of one job.
+pub(crate) struct Chosen {
+    pub(crate) job: JobId,
+    /// None for the whole job.
+    pub(crate) tasks: Vec<u32>,
+}
+
+impl fmt::Display for Chosen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.tasks[..] {
+            [task] => write!(f, "{}/{task}", self.job),
+            _ => write!(f, "{}", self.job),
+        }
+    }
+}
 
 /// The jobs or tasks that are meant, each once, in the order in which they were named.
 pub(crate) fn all(grid: &Api, named: &[Which]) -> Result<Vec<JobOrTask>, Failure> {
-    let mut found: Vec<JobOrTask> = Vec::new();
+    let (mut found, mut met) = (Vec::new(), BTreeSet::new());
     for which in named {
-        for one in resolve(grid, which)? {
-            if !found.contains(&one) {
-                found.push(one);
-            }
-        }
+        found.extend(resolve(grid, which)?.into_iter().filter(|one| met.insert(*one)));
     }
+    expect_few(met.iter().filter(|one| one.task.is_some()).count())?;
     Ok(found)
+}
+
+/// Likewise, job by job.
+pub(crate) fn chosen(grid: &Api, named: &[Which]) -> Result<Vec<Chosen>, Failure> {
+    Ok(by_job(&all(grid, named)?))
 }
 
 /// The one job or task that is meant.
@@ -25,8 +51,13 @@ pub(crate) fn one(grid: &Api, named: &Which) -> Result<JobOrTask, Failure> {
     match resolve(grid, named)?[..] {
         [one] => Ok(one),
         ref several => {
-            let numbers: Vec<String> = several.iter().map(|one| one.job.to_string()).collect();
-            Err(Failure::Usage(format!("these are several jobs: {}; name one of them", numbers.join(", "))))
+            let what = if named.tasks.is_some() { "tasks" } else { "jobs" };
+            let told: Vec<String> = several.iter().take(TOLD).map(ToString::to_string).collect();
+            let more = if several.len() > TOLD { ", …" } else { "" };
+            Err(Failure::Usage(format!(
+                "these are several {what}: {}{more}; name one of them",
+                told.join(", ")
+            )))
         }
     }
 }
@@ -47,32 +78,139 @@ pub(crate) fn whole(JobOrTask { job, task }: JobOrTask) -> Result<JobId, Failure
     task.map_or(Ok(job), |task| Err(is_task(task)))
 }
 
+/// The jobs named, in that order, each once.
+fn by_job(named: &[JobOrTask]) -> Vec<Chosen> {
+    let mut jobs: Vec<(JobId, Option<Vec<u32>>)> = Vec::new();
+    let mut places: BTreeMap<JobId, usize> = BTreeMap::new();
+    for &JobOrTask { job, task } in named {
+        let place = *places.entry(job).or_insert_with(|| {
+            jobs.push((job, Some(Vec::new())));
+            jobs.len() - 1
+        });
+        let tasks = &mut jobs[place].1;
+        match (tasks.as_mut(), task) {
+            (Some(tasks), Some(task)) => tasks.push(task),
+            (Some(_), None) => *tasks = None,
+            (None, _) => {}
+        }
+    }
+    jobs.into_iter().map(|(job, tasks)| Chosen { job, tasks: tasks.unwrap_or_default() }).collect()
+}
+
 fn resolve(grid: &Api, which: &Which) -> Result<Vec<JobOrTask>, Failure> {
-    let (found, task): (Vec<JobId>, _) = match which {
-        Which::One(one) => return Ok(vec![*one]),
-        Which::Range(first, last) => {
-            (numbers(own(grid, u32::MAX)?.into_iter().filter(|job| (first..=last).contains(&&job.job))), None)
+    let jobs = jobs_of(grid, &which.jobs)?;
+    let Some(tasks) = &which.tasks else {
+        return Ok(jobs.into_iter().map(|job| JobOrTask { job, task: None }).collect());
+    };
+    let mut found = Vec::new();
+    for &job in &jobs {
+        // Of several jobs those are meant that have such tasks; of one, a number that it does not have is a mistake.
+        let numbers = if jobs.len() == 1 { named(grid, job, tasks)? } else { there(grid, job, tasks)? };
+        found.extend(numbers.into_iter().map(|task| JobOrTask { job, task: Some(task) }));
+        expect_few(found.len())?;
+    }
+    if found.is_empty() {
+        let told: Vec<String> = jobs.iter().take(TOLD).map(ToString::to_string).collect();
+        let told = told.join(", ");
+        return Err(Failure::Usage(format!("none of the jobs {told} has a task with a number of {tasks}")));
+    }
+    Ok(found)
+}
+
+/// The tasks of a job that are named: one by its number as it is, whether it is there or not; of a range those that are there.
+fn named(grid: &Api, job: JobId, tasks: &TaskNumbers) -> Result<Vec<u32>, Failure> {
+    let mut numbers = Vec::new();
+    for &(first, last) in tasks.spans() {
+        let before = numbers.len();
+        if first == last {
+            numbers.push(first);
+        } else {
+            add_those_there(grid, job, (first, last), &mut numbers)?;
         }
-        Which::Last(task) => (numbers(own(grid, 1)?.into_iter()), *task),
-        Which::Name(name, task) => {
-            (numbers(own(grid, u32::MAX)?.into_iter().filter(|job| job.name == *name)), *task)
+        if numbers.len() == before {
+            return Err(Failure::Usage(format!(
+                "job {job} has no task with a number from {first} to {last}"
+            )));
         }
+    }
+    Ok(numbers)
+}
+
+/// Those of the tasks that a job has.
+fn there(grid: &Api, job: JobId, tasks: &TaskNumbers) -> Result<Vec<u32>, Failure> {
+    let mut numbers = Vec::new();
+    for &span in tasks.spans() {
+        add_those_there(grid, job, span, &mut numbers)?;
+    }
+    Ok(numbers)
+}
+
+fn add_those_there(
+    grid: &Api,
+    job: JobId,
+    (first, last): (u32, u32),
+    numbers: &mut Vec<u32>,
+) -> Result<(), Failure> {
+    let from = position_of(grid, job, first)?;
+    let at_most = (last - from).saturating_add(1);
+    grid.each_task(job, from, at_most, None, |task| {
+        if (first..=last).contains(&task.task) {
+            numbers.push(task.task);
+            expect_few(numbers.len())?;
+        }
+        Ok(task.task >= last)
+    })?;
+    Ok(())
+}
+
+/// A position in a job, not behind that of its first task with this number or a higher one. Numbers rise with positions, and none is
+/// lower than its position.
+fn position_of(grid: &Api, job: JobId, number: u32) -> Result<u32, Failure> {
+    let (mut low, mut high) = (0, number);
+    // The rest of the way is one answer.
+    while high - low > TASKS_LISTED_MAX / 2 {
+        let middle = low + (high - low) / 2;
+        match grid.tasks(job, middle, 1, None)?.tasks.first() {
+            Some(task) if task.task < number => low = middle + 1,
+            Some(_) | None => high = middle,
+        }
+    }
+    Ok(low)
+}
+
+fn expect_few(tasks: usize) -> Result<(), Failure> {
+    if tasks <= TASKS_NAMED_MAX {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "these are more than {TASKS_NAMED_MAX} tasks: name fewer at a time, or the whole job by its number alone"
+    )))
+}
+
+fn jobs_of(grid: &Api, jobs: &Jobs) -> Result<Vec<JobId>, Failure> {
+    let found = match jobs {
+        Jobs::One(job) => return Ok(vec![*job]),
+        Jobs::Range(first, last) => {
+            numbers(own(grid, u32::MAX)?.into_iter().filter(|job| (first..=last).contains(&&job.job)))
+        }
+        Jobs::Last => own(grid, 1)?.first().map(|newest| grid.submitted_with(newest.job)).unwrap_or_default(),
+        Jobs::Name(name) => numbers(own(grid, u32::MAX)?.into_iter().filter(|job| job.name == *name)),
     };
     if found.is_empty() {
-        return Err(none(grid, which)?);
+        return Err(none(grid, jobs)?);
     }
-    Ok(found.into_iter().map(|job| JobOrTask { job, task }).collect())
+    Ok(found)
 }
 
 /// Nothing of one's own is meant.
-fn none(grid: &Api, which: &Which) -> Result<Failure, Failure> {
-    let (what, end) = match which {
-        Which::Range(first, last) => (format!("with a number from {first} to {last}"), SEE.to_owned()),
-        Which::Name(name, _) => {
+fn none(grid: &Api, jobs: &Jobs) -> Result<Failure, Failure> {
+    let (what, end) = match jobs {
+        Jobs::Range(first, last) => (format!("with a number from {first} to {last}"), SEE.to_owned()),
+        Jobs::Name(name) => {
             let (user, seen) = (grid.overview()?.user, grid.jobs(u32::MAX, None, None)?.jobs);
             (format!("with the name \"{name}\""), named_so(name, &user, &seen))
         }
-        Which::One(_) | Which::Last(_) => ("yet".to_owned(), SEE.to_owned()),
+        Jobs::One(_) | Jobs::Last => ("yet".to_owned(), SEE.to_owned()),
     };
     Ok(Failure::Usage(format!("there is no job of yours {what}; {end}")))
 }
@@ -104,4 +242,36 @@ fn numbers(jobs: impl Iterator<Item = JobView>) -> Vec<JobId> {
 fn own(grid: &Api, limit: u32) -> Result<Vec<JobView>, Failure> {
     let user = grid.overview()?.user;
     Ok(grid.jobs(limit, None, Some(&user))?.jobs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_named_as_a_whole_is_meant_as_a_whole() {
+        let named = |text: &str| {
+            let number = |text: &str| text.parse::<u32>().expect("a number");
+            let (job, task) = text.split_once('/').map_or((text, None), |(job, task)| (job, Some(task)));
+            JobOrTask { job: JobId(number(job)), task: task.map(number) }
+        };
+        for (text, expected) in [
+            ("7", "{7: []}"),
+            ("7/1 2 7/3", "{7: [1, 3], 2: []}"),
+            ("7/1 7", "{7: []}"),
+            ("7 7/1", "{7: []}"),
+        ] {
+            let named: Vec<JobOrTask> = text.split(' ').map(named).collect();
+            let jobs = by_job(&named).into_iter().map(|Chosen { job, tasks }| format!("{job}: {tasks:?}"));
+            assert_eq!(format!("{{{}}}", jobs.collect::<Vec<_>>().join(", ")), expected);
+        }
+    }
+
+    #[test]
+    fn so_many_tasks_fit_into_an_order() {
+        let order = gleaner_wire::api::Choice { tasks: vec![u32::MAX; TASKS_NAMED_MAX], failed: false };
+        let bytes = serde_json::to_vec(&order).expect("plain data").len() as u64;
+        assert!(bytes < gleaner_wire::limits::BODY_BYTES_MAX as u64, "{bytes}");
+        assert!(expect_few(TASKS_NAMED_MAX).is_ok() && expect_few(TASKS_NAMED_MAX + 1).is_err());
+    }
 }

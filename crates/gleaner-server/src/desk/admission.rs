@@ -139,8 +139,9 @@ impl Admitted {
     }
 }
 
-/// Whether a job can be recorded. Whether any machine could run it is another matter: machines come and go.
-fn check_job(spec: &JobSpec) -> Result<(), Rejection> {
+/// Whether a job can be recorded, which whoever submits it can find out before. Whether any machine could run it is another matter:
+/// machines come and go.
+pub fn check_job(spec: &JobSpec) -> Result<(), Rejection> {
     refuse_if(spec.command.first().is_none_or(String::is_empty), || {
         "command is empty; expected a program and its arguments".to_owned()
     })?;

@@ -4,10 +4,11 @@
 use super::{InvalidQuantity, JobDescription, LocalFile, Source, duration_s, operations, size_bytes, tasks};
 use crate::InputError;
 use crate::document;
-use crate::names::one_of;
 use crate::section::{Key, Section};
 use gleaner_classad::Expr;
 use gleaner_wire::job::{Checkpointing, Confinement, JobSpec, Needs, TaskList, is_length};
+use gleaner_wire::limits::{QUORUM_MAX, SLOTS_MAX};
+use gleaner_wire::meant::meant;
 use gleaner_wire::text::is_blank;
 use std::collections::BTreeMap;
 
@@ -113,7 +114,7 @@ pub fn read_job_file(source: &Source) -> Result<JobFile, InputError> {
         rank: expression(&root, "rank")?,
         priority: integer(&root, "priority", i128::from(i32::MIN), "a whole number")?.unwrap_or(0),
         retries: integer(&root, "retries", 0, "a whole number, 0 or more")?.unwrap_or(0),
-        quorum: integer(&root, "quorum", 1, "a whole number of machines, 1 or more")?.unwrap_or(1),
+        quorum: up_to(&root, "quorum", QUORUM_MAX, "a whole number of machines")?.unwrap_or(1),
         compare: texts(&root, "compare")?,
         checkpoint: checkpointing(&root)?,
         hold: flag(&root, "hold")?,
@@ -148,7 +149,7 @@ fn task_list(root: &Section<'_>) -> Result<(TaskList, TaskSource), InputError> {
     let Some(tasks) = root.find("tasks") else { return Ok((TaskList::One, TaskSource::Here)) };
     let section = tasks.table()?;
     if let Some((name, key)) = section.keys().find(|(name, _)| !WAYS.contains(name)) {
-        let expected = format!("{}; parameters are in {SWEEP}", one_of(name, WAYS));
+        let expected = format!("one of {}; parameters are in {SWEEP}{}", WAYS.join(", "), meant(name, WAYS));
         return Err(key.error_found("an unknown key", expected));
     }
     let mut given = section.keys();
@@ -186,7 +187,14 @@ fn sweep(key: &Key<'_>) -> Result<TaskList, InputError> {
 
 fn environment(root: &Section<'_>) -> Result<BTreeMap<String, String>, InputError> {
     let Some(key) = root.find("env") else { return Ok(BTreeMap::new()) };
-    key.table()?.keys().map(|(name, key)| Ok((name.to_owned(), key.plain_text()?))).collect()
+    let variable = |(name, key): (&str, Key<'_>)| {
+        if !tasks::is_variable(name) {
+            let expected = "a name of letters, digits and _ that does not start with a digit";
+            return Err(key.error_found("no name for a variable", expected));
+        }
+        Ok((name.to_owned(), key.plain_text()?))
+    };
+    key.table()?.keys().map(variable).collect()
 }
 
 fn needs(root: &Section<'_>) -> Result<Needs, InputError> {
@@ -194,7 +202,7 @@ fn needs(root: &Section<'_>) -> Result<Needs, InputError> {
     let otherwise = Needs::default();
     let size = |name| quantity(&section, name, size_bytes, |number| number as u64);
     Ok(Needs {
-        cores: integer(&section, "cores", 1, "a whole number, 1 or more")?.unwrap_or(otherwise.cores),
+        cores: up_to(&section, "cores", SLOTS_MAX, "a whole number")?.unwrap_or(otherwise.cores),
         memory: size("memory")?.unwrap_or(otherwise.memory),
         disk: size("disk")?.unwrap_or(otherwise.disk),
         time_limit_s: quantity(&section, "time_limit", duration_s, |number| number)?
@@ -273,6 +281,14 @@ fn integer<T: TryFrom<i128>>(
     section.find(name).map(|key| key.integer(least, expected)).transpose()
 }
 
+/// A number from 1 on.
+fn up_to(section: &Section<'_>, name: &str, most: u32, what: &str) -> Result<Option<u32>, InputError> {
+    let Some(key) = section.find(name) else { return Ok(None) };
+    let expected = format!("{what}, from 1 to {most}");
+    let number = key.integer(1, &expected)?;
+    if number > most { Err(key.wrong(&expected)) } else { Ok(Some(number)) }
+}
+
 fn flag(section: &Section<'_>, name: &str) -> Result<bool, InputError> {
     section.find(name).map_or(Ok(false), |key| key.flag())
 }
@@ -344,7 +360,7 @@ mod tests {
             ("command = ['a', 1]", "job.toml:1: command[1]: found 1; expected a list of texts"),
             (
                 "command = ['a']\nretrys = 1",
-                "job.toml:2: retrys: found an unknown key; expected one of retries, ",
+                "job.toml:2: retrys: found an unknown key; expected one of name, command, label, composition, length, inputs, outputs, stdin, cwd, requirements, rank, priority, retries, quorum, compare, hold, confinement, env, needs, checkpoint, tasks; did you mean retries?",
             ),
             (
                 "command = ['a']\n[needs]\nmemory = '4X'",
@@ -352,7 +368,15 @@ mod tests {
             ),
             (
                 "command = ['a']\n[needs]\ncores = 0",
-                "job.toml:3: needs.cores: found 0; expected a whole number, 1 or more",
+                "job.toml:3: needs.cores: found 0; expected a whole number, from 1 to 65536",
+            ),
+            (
+                "command = ['a']\nquorum = 9",
+                "job.toml:2: quorum: found 9; expected a whole number of machines, from 1 to 7",
+            ),
+            (
+                "command = ['a']\n[env]\na-b = 'x'",
+                "job.toml:3: env.a-b: found no name for a variable; expected a name of letters, digits and _",
             ),
             (
                 "command = ['a']\nlabel = ''",

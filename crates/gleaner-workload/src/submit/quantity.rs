@@ -65,7 +65,8 @@ pub fn duration_s(text: &str) -> Result<f64, InvalidQuantity> {
     let (number, unit) = split(text).ok_or_else(wrong)?;
     let (_, seconds_each) = SPANS.iter().find(|(name, _)| *name == unit).ok_or_else(wrong)?;
     let seconds = number * seconds_each;
-    if seconds <= SPAN_MAX_S { Ok(seconds) } else { Err(wrong()) }
+    let too_long = || InvalidQuantity { found: quoted(text), expected: "time of at most 366000 days" };
+    if seconds <= SPAN_MAX_S { Ok(seconds) } else { Err(too_long()) }
 }
 
 /// Operations: `12e6`, `5G`, `1.5T`. A letter stands for a power of 1000, as `gleaner machines` has them.

@@ -150,7 +150,8 @@ pub(super) fn check_names(names: &[String], place: &Place) -> Result<(), InputEr
     Ok(())
 }
 
-fn is_variable(name: &str) -> bool {
+/// Whether a variable of a task can have this name.
+pub(super) fn is_variable(name: &str) -> bool {
     let letters = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     letters && name.len() <= NAME_BYTES_MAX && !name.is_empty() && !name.as_bytes()[0].is_ascii_digit()
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// `gleaner fetch`.
 #[derive(Args, Debug)]
 pub(crate) struct FetchArguments {
-    /// A task, or a job (its number, its name, or `last`) for all its tasks, each into a folder of its own
+    /// A task, tasks, as 7/150-160 or 7/1,3,5, or a job (its number, its name, or `last`) for all its tasks, each into a folder of its own; of several jobs below one for each
     #[arg(value_name = "JOB[/TASK]", add = candidates::jobs())]
     pub(crate) of: Which,
     /// The folder to put them in

@@ -8,7 +8,7 @@ use clap::Args;
 /// `gleaner logs`.
 #[derive(Args, Debug)]
 pub(crate) struct LogsArguments {
-    /// A task, or a job (its number, its name, or `last`) for all its tasks one after the other
+    /// A task, tasks, as 7/150-160 or 7/1,3,5, or a job (its number, its name, or `last`) for all its tasks one after the other
     #[arg(value_name = "JOB[/TASK]", add = candidates::jobs())]
     pub(crate) of: Which,
     /// Go on until the task is over, across retries

@@ -1,6 +1,7 @@
 //! How jobs and tasks are named on the command line.
 
 use gleaner_wire::JobId;
+use std::fmt;
 use std::str::FromStr;
 
 /// A task: `JOB/TASK`.
@@ -10,75 +11,129 @@ pub(crate) struct TaskName {
     pub(crate) task: u32,
 }
 
-impl FromStr for TaskName {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let expected = || "expected a job and the number of its task, as 7/42".to_owned();
-        let (job, task) = text.split_once('/').ok_or_else(expected)?;
-        Ok(Self { job: job_id(job)?, task: task.parse().map_err(|_| expected())? })
-    }
-}
-
 /// A job, or one of its tasks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct JobOrTask {
     pub(crate) job: JobId,
     pub(crate) task: Option<u32>,
 }
 
-impl FromStr for JobOrTask {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text.contains('/') {
-            let TaskName { job, task } = text.parse()?;
-            return Ok(Self { job, task: Some(task) });
+impl fmt::Display for JobOrTask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.task {
+            Some(task) => write!(f, "{}/{task}", self.job),
+            None => write!(f, "{}", self.job),
         }
-        let job = job_id(text).map_err(|expected| format!("{expected}, or JOB/TASK for one of its tasks"))?;
-        Ok(Self { job, task: None })
     }
 }
 
-/// Jobs or a task, as a user names them.
+/// Jobs or tasks, as a user names them: `JOBS`, or `JOBS/TASKS`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Which {
+pub(crate) struct Which {
+    pub(crate) jobs: Jobs,
+    /// None: the jobs as a whole.
+    pub(crate) tasks: Option<TaskNumbers>,
+}
+
+/// Jobs, as a user names them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Jobs {
     /// By number.
-    One(JobOrTask),
+    One(JobId),
     /// `1-4`: those that are there.
     Range(JobId, JobId),
-    /// `last`: the newest of one's own; as `last/3` a task of it.
-    Last(Option<u32>),
-    /// All of one's own that were given this name; as `render/3` a task of each.
-    Name(String, Option<u32>),
+    /// `last`: those of one's own that were submitted last.
+    Last,
+    /// All of one's own that were given this name.
+    Name(String),
+}
+
+/// Tasks of a job by their numbers: `42`, `150-160`, or several such as `1,3,7-9`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct TaskNumbers(Vec<(u32, u32)>);
+
+impl Which {
+    /// Whether it names a single task by its number.
+    pub(crate) fn is_one_task(&self) -> bool {
+        self.tasks.as_ref().is_some_and(|tasks| matches!(tasks.spans(), [(first, last)] if first == last))
+    }
+}
+
+impl TaskNumbers {
+    /// From one number to another, both included; a number alone is both.
+    pub(crate) fn spans(&self) -> &[(u32, u32)] {
+        &self.0
+    }
+}
+
+impl fmt::Display for TaskNumbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, (first, last)) in self.0.iter().enumerate() {
+            let comma = if position > 0 { "," } else { "" };
+            write!(f, "{comma}{first}")?;
+            if first != last {
+                write!(f, "-{last}")?;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl FromStr for Which {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let with_task = text.rsplit_once('/').and_then(|(job, task)| Some((job, Some(task.parse().ok()?))));
-        let (job, task) = with_task.unwrap_or((text, None));
-        if job == "last" {
-            return Ok(Self::Last(task));
-        }
-        let range =
-            text.split_once('-').and_then(|(first, last)| Some((job_id(first).ok()?, job_id(last).ok()?)));
-        if let Some((first, last)) = range {
-            let is_one = first <= last;
-            return is_one
-                .then_some(Self::Range(first, last))
-                .ok_or_else(|| "expected the lower number of a range first, as 1-4".to_owned());
-        }
-        let is_number = job.starts_with(|c: char| c.is_ascii_digit()) || job.is_empty() || job.contains('/');
-        if is_number { text.parse().map(Self::One) } else { Ok(Self::Name(job.to_owned(), task)) }
+        let Some((jobs, tasks)) = text.rsplit_once('/') else {
+            return Ok(Self { jobs: text.parse()?, tasks: None });
+        };
+        Ok(Self { jobs: jobs.parse()?, tasks: Some(tasks.parse()?) })
     }
 }
 
-fn job_id(text: &str) -> Result<JobId, String> {
-    text.parse()
-        .map(JobId)
-        .map_err(|_| "expected the number of a job, as `gleaner submit` printed it".to_owned())
+impl FromStr for Jobs {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "last" {
+            return Ok(Self::Last);
+        }
+        if let Some((first, last)) = range(text) {
+            return if first <= last {
+                Ok(Self::Range(JobId(first), JobId(last)))
+            } else {
+                Err("expected the lower number of a range first, as 1-4".to_owned())
+            };
+        }
+        let is_number = text.starts_with(|c: char| c.is_ascii_digit());
+        if !is_number && !text.is_empty() && !text.contains('/') {
+            return Ok(Self::Name(text.to_owned()));
+        }
+        let expected = "expected a job: its number, as `gleaner submit` printed it, its name, or `last`; or JOB/TASK for one of its tasks";
+        text.parse().map(|number| Self::One(JobId(number))).map_err(|_| expected.to_owned())
+    }
+}
+
+impl FromStr for TaskNumbers {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = "expected numbers of tasks behind the job, as 7/42, 7/150-160 or 7/1,3,5";
+        let spans = text.split(',').map(|part| {
+            let one = || part.parse::<u32>().ok().map(|number| (number, number));
+            let (first, last) = range(part).or_else(one).ok_or_else(|| expected.to_owned())?;
+            if first > last {
+                return Err("expected the lower number of a range first, as 7/150-160".to_owned());
+            }
+            Ok((first, last))
+        });
+        spans.collect::<Result<_, _>>().map(Self)
+    }
+}
+
+/// Two numbers with a hyphen between.
+fn range(text: &str) -> Option<(u32, u32)> {
+    let (first, last) = text.split_once('-')?;
+    Some((first.parse().ok()?, last.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -87,33 +142,46 @@ mod tests {
 
     #[test]
     fn jobs_and_tasks_are_named() {
-        let task = TaskName { job: JobId(7), task: 42 };
-        assert_eq!("7/42".parse(), Ok(task));
-        assert_eq!("7/42".parse(), Ok(JobOrTask { job: JobId(7), task: Some(42) }));
-        assert_eq!("7".parse(), Ok(JobOrTask { job: JobId(7), task: None }));
+        let jobs = |jobs| Which { jobs, tasks: None };
+        let tasks = |jobs, spans: &[(u32, u32)]| Which { jobs, tasks: Some(TaskNumbers(spans.to_vec())) };
+        let name = |name: &str| Jobs::Name(name.to_owned());
         for (text, which) in [
-            ("last", Which::Last(None)),
-            ("last/0", Which::Last(Some(0))),
-            ("render/3", Which::Name("render".to_owned(), Some(3))),
-            ("1-4", Which::Range(JobId(1), JobId(4))),
-            ("render", Which::Name("render".to_owned(), None)),
-            ("render-2", Which::Name("render-2".to_owned(), None)),
-            ("7", Which::One(JobOrTask { job: JobId(7), task: None })),
-            ("7/42", Which::One(JobOrTask { job: JobId(7), task: Some(42) })),
+            ("last", jobs(Jobs::Last)),
+            ("last/0", tasks(Jobs::Last, &[(0, 0)])),
+            ("render/3", tasks(name("render"), &[(3, 3)])),
+            ("1-4", jobs(Jobs::Range(JobId(1), JobId(4)))),
+            ("render", jobs(name("render"))),
+            ("render-2", jobs(name("render-2"))),
+            ("7", jobs(Jobs::One(JobId(7)))),
+            ("7/42", tasks(Jobs::One(JobId(7)), &[(42, 42)])),
+            ("big/150-160", tasks(name("big"), &[(150, 160)])),
+            ("7/1,3,7-9", tasks(Jobs::One(JobId(7)), &[(1, 1), (3, 3), (7, 9)])),
+            ("1-4/0", tasks(Jobs::Range(JobId(1), JobId(4)), &[(0, 0)])),
         ] {
+            let is_one = text.ends_with("/0") || text.ends_with("/3") || text.ends_with("/42");
+            assert_eq!(which.is_one_task(), is_one, "{text}");
             assert_eq!(text.parse(), Ok(which), "{text}");
         }
-        for wrong in ["4-1", "7/", "7x", "x/y", "x/1/2", "/1", ""] {
-            assert!(wrong.parse::<Which>().is_err(), "{wrong}");
+        for (wrong, expected) in [
+            ("4-1", "as 1-4"),
+            ("7/9-1", "as 7/150-160"),
+            ("7/", "numbers of tasks behind the job"),
+            ("7/x", "numbers of tasks behind the job"),
+            ("7/1,", "numbers of tasks behind the job"),
+            ("last/-1", "numbers of tasks behind the job"),
+            ("x/y", "numbers of tasks behind the job"),
+            ("7x", "a job: its number"),
+            // As HTCondor and Slurm write a task.
+            ("5.2", "or JOB/TASK for one of its tasks"),
+            ("5:2", "or JOB/TASK for one of its tasks"),
+            ("5_2", "or JOB/TASK for one of its tasks"),
+            ("x/1/2", "a job: its number"),
+            ("/1", "a job: its number"),
+            ("", "a job: its number"),
+        ] {
+            let error = wrong.parse::<Which>().expect_err(wrong);
+            assert!(error.contains(expected), "{wrong}: {error}");
         }
-        // As HTCondor and Slurm write a task.
-        for other in ["5.2", "5:2", "5_2"] {
-            let expected = other.parse::<Which>().expect_err(other);
-            assert!(expected.ends_with("or JOB/TASK for one of its tasks"), "{expected}");
-        }
-        for wrong in ["", "/", "7/", "/42", "x", "7/42/1", "-1"] {
-            assert!(wrong.parse::<JobOrTask>().is_err(), "{wrong}");
-            assert!(wrong.parse::<TaskName>().is_err(), "{wrong}");
-        }
+        assert_eq!("1,3,7-9".parse::<TaskNumbers>().map(|tasks| tasks.to_string()), Ok("1,3,7-9".to_owned()));
     }
 }

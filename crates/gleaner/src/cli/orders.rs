@@ -8,7 +8,7 @@ use clap::Args;
 /// `gleaner cancel`, `hold`, `release` and `rerun`.
 #[derive(Args, Debug)]
 pub(crate) struct OrderArguments {
-    /// Jobs (numbers, as 7 or 1-4, names, or `last`), or tasks of jobs, as 7/42
+    /// Jobs (numbers, as 7 or 1-4, names, or `last`), or tasks of jobs, as 7/42, 7/150-160 or 7/1,3,5
     #[arg(value_name = "JOB[/TASK]", required = true, add = candidates::jobs())]
     pub(crate) of: Vec<Which>,
     #[command(flatten)]

@@ -20,7 +20,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = STATUS_HELP)]
 pub(crate) struct StatusArguments {
-    /// The job: its number, its name, or `last`; a task of it, as 7/3; all jobs, newest first, if none is named
+    /// The job: its number, its name, or `last`, which is all that was submitted together last; a task of it, as 7/3; all jobs, newest first, if none is named
     #[arg(add = candidates::jobs())]
     pub(crate) job: Option<Which>,
     /// The jobs in this state

@@ -3,6 +3,8 @@
 use super::grid::GridArguments;
 use super::values::{bytes, label, life, seconds, tag};
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use gleaner_wire::limits::QUORUM_MAX;
 use gleaner_workload::submit::operations;
 use std::path::PathBuf;
 
@@ -129,7 +131,7 @@ pub(crate) struct SubmitArguments {
     #[arg(long, value_name = "N", help_heading = "Scheduling")]
     pub(crate) retries: Option<u32>,
     /// How many machines have to give the same exit code, standard output and output files
-    #[arg(long, value_name = "N", help_heading = "Scheduling")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(QUORUM_MAX)), help_heading = "Scheduling")]
     pub(crate) quorum: Option<u32>,
     /// What says whether two answers are the same (exit code 0, else 1), words apart by spaces; the folders of their output files are
     /// its last two arguments
@@ -156,7 +158,7 @@ pub(crate) struct SubmitArguments {
     pub(crate) sign_for: u32,
 
     /// Submit the job only once, however often it is submitted with this key
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_parser = NonEmptyStringValueParser::new(), value_name = "KEY")]
     pub(crate) key: Option<String>,
     /// Submit nothing; say where the tasks would go now, and why
     #[arg(long, conflicts_with = "wait")]

@@ -4,6 +4,7 @@ use crate::Outcome;
 use crate::cli::SubmitArguments;
 use crate::failure::Failure;
 use gleaner_classad::Expr;
+use gleaner_server::desk::check_job;
 use gleaner_wire::job::{Confinement, JobSpec, TaskList};
 use gleaner_wire::text::as_part;
 use gleaner_workload::submit::condor::{self, Surroundings};
@@ -90,6 +91,12 @@ pub(super) fn jobs(arguments: &SubmitArguments) -> Result<Described, Failure> {
     Ok(Described { jobs, requirements_at })
 }
 
+/// Whether the coordinator would take such a job: what it would refuse is a mistake in the arguments or the file, and found here.
+pub(super) fn check(arguments: &SubmitArguments, spec: &JobSpec) -> Outcome {
+    let whose = arguments.file.as_ref().map(|file| format!("the job of {}: ", file.display()));
+    check_job(spec).map_err(|why| Failure::Usage(whose.unwrap_or_default() + &why.message))
+}
+
 /// Every file that a description sends can be read, or is a folder; else where the description names it.
 fn are_there(description: &Path, files: &[SentFile]) -> Result<(), Failure> {
     for SentFile { line, key, source } in files {
@@ -130,6 +137,7 @@ fn submit_file(path: &Path, arguments: &SubmitArguments) -> Result<Vec<JobDescri
     let macros = arguments.macros.iter().map(|text| {
         let (name, value) = text
             .split_once('=')
+            .filter(|(name, _)| !name.trim().is_empty())
             .ok_or_else(|| Failure::Usage(format!("--set {text}: expected NAME=VALUE, as N=100")))?;
         Ok((name.trim().to_owned(), value.to_owned()))
     });
@@ -423,6 +431,9 @@ mod tests {
             ("submit --no-sandbox --network -- b", "cannot be used with"),
             ("submit -f missing.toml", "no such file"),
             ("submit -f missing.toml --set a=1", "--set is for the macros of an HTCondor submit file"),
+            ("submit -f missing.sub --set =2", "--set =2: expected NAME=VALUE, as N=100"),
+            ("submit --time-limit 99999999999999h -- b", "expected a time of at most 366000 days"),
+            ("submit --quorum 0 -- b", "0 is not in 1..=7"),
             ("submit -f missing.jdf --set a=1", "--set is for the macros of an HTCondor submit file"),
             ("submit -f missing.toml --ignore command", "--ignore is for HTCondor submit files and"),
             ("submit --set a=1 -- b", "--set"),

@@ -1,7 +1,7 @@
 //! What is most likely a mistake, said before a job is submitted.
 
 use crate::api::Api;
-use crate::cli::Which;
+use crate::cli::{Jobs, Which};
 use crate::columns::plural;
 use gleaner_classad::Expr;
 use gleaner_core::size;
@@ -187,7 +187,7 @@ fn told_of_the_run(job: &JobDescription) -> Option<String> {
 /// A name by which no command finds the job.
 fn name(job: &JobDescription) -> Option<String> {
     let name = &job.spec.name;
-    let is_found = || name.parse() == Ok(Which::Name(name.clone(), None));
+    let is_found = || name.parse() == Ok(Which { jobs: Jobs::Name(name.clone()), tasks: None });
     (!name.is_empty() && !is_found()).then(|| {
         format!(
             "commands take {name} for a job's number, a task or `last`, and do not find the job by this name"

@@ -102,9 +102,16 @@ fn mistakes_need_no_coordinator_to_be_found() {
     let home = tempfile::tempdir().expect("a folder");
     let file = home.path().join("a.sub");
     std::fs::write(&file, "executable = e\nuniverse = java\nfoo = 1\nqueue\n").expect("a file is written");
+    let toml = home.path().join("a.toml");
+    std::fs::write(&toml, "command = ['a']\noutputs = ['../b']\n").expect("a file is written");
     for (line, expected) in [
         (format!("submit -f {}", file.display()), "a.sub:3: foo: neither a key that Gleaner knows"),
         ("submit --input missing -- true".to_owned(), "cannot read the input missing"),
+        ("submit --output /etc/passwd -- true".to_owned(), "is no name within the task's folder"),
+        ("submit --output a[ -- true".to_owned(), "outputs: "),
+        ("submit --compare same -- true".to_owned(), "compare is given, and quorum is 1"),
+        ("submit --key= -- true".to_owned(), "--key"),
+        (format!("submit -f {}", toml.display()), "the job of "),
         ("policy set nonsense".to_owned(), "nonsense"),
         ("status --server http://lab.example:80 --token x".to_owned(), "lab.example"),
     ] {

@@ -188,6 +188,15 @@ fn a_reader_that_goes_away_is_no_fault() {
 }
 
 #[test]
+fn an_option_that_there_is_not_is_not_proposed_as_a_job() {
+    for wrong in [&["status", "--bogus"][..], &["status", "--tasks", "--bogus"], &["logs", "7", "-z"]] {
+        let run = gleaner(wrong).code(2);
+        let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert!(said.contains("Usage") && !said.contains("as a value"), "{wrong:?}: {said}");
+    }
+}
+
+#[test]
 fn a_wrong_value_is_told_with_what_is_expected_and_what_was_meant() {
     let folder = tempfile::tempdir().expect("a folder");
     let home = folder.path().display().to_string();
@@ -203,6 +212,9 @@ fn a_wrong_value_is_told_with_what_is_expected_and_what_was_meant() {
         (&["owner", "set", "idle_seconds", "soon", "--home", &home], "expected a whole number"),
         (&["owner", "set", "grace_max", "5", "--home", &home], "did you mean grace_max_seconds?"),
         (&["policy", "show", "bertasi/gredy"], "did you mean bertasi/greedy?"),
+        (&["submit", "--cores", "1.5", "--", "true"], "expected a whole number"),
+        (&["fetch", "same", "--to", "-d"], "to pass '-d' as a value, use '--to=-d'"),
+        (&["submit", "-o", "-x.txt", "--", "true"], "to pass '-x.txt' as a value, use '-o=-x.txt'"),
         (&["explain", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")], "expected one of its tasks too"),
     ] {
         let run = gleaner(wrong).code(2);

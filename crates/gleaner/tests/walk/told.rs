@@ -1,6 +1,7 @@
 //! What the commands tell of a job's files and of its tasks, where there is less than was meant.
 
 use crate::grid::Grid;
+use std::fs;
 
 const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\nsuspend_on_return = false\nrun_below_load = 1.0\n\
                      busy_cores = 64.0\nidle_seconds = 1\n";
@@ -41,5 +42,41 @@ fn nobody_is_sent_for_files_that_are_not_there() {
     assert!(history.starts_with("command: echo b.xml\nWHEN"), "{history}");
     let all = grid.ok(&["submit", "--wait", "--output", "*", "--", "true"]);
     assert!(all.contains("1 done") && !all.contains("left no output file"), "{all}");
+    grid.wind_up();
+}
+
+#[test]
+fn last_is_all_that_a_file_made_and_several_tasks_are_named_at_once() {
+    let mut grid = Grid::new("together", 30);
+    grid.start();
+    grid.add("lab", 80, RULES, &["--slots", "2"]);
+    let file = grid.folder.path().join("two.sub");
+    let text = "executable = /bin/sh\ntransfer_executable = false\ntransfer_output_files = o\n\
+                arguments = \"-c 'echo p $(Process) > o; cat o'\"\nqueue\npriority = 1\nqueue 3\n";
+    fs::write(&file, text).expect("a file is written");
+    let file = file.to_str().expect("text");
+    let submitted = grid.json(&["submit", "-f", file]);
+    assert_eq!((&submitted["job"], &submitted["tasks"]), (&1.into(), &4.into()), "{submitted}");
+    assert_eq!(submitted["jobs"].as_array().map(Vec::len), Some(2), "{submitted}");
+    let waited = grid.ok(&["wait", "last"]);
+    assert_eq!(waited, "job 1: 1 done\njob 2: 3 done\n");
+    let whole = grid.ok(&["logs", "last"]);
+    assert_eq!(whole, "==> 1/0 <==\np 0\n==> 2/1 <==\np 1\n==> 2/2 <==\np 2\n==> 2/3 <==\np 3\n");
+    assert_eq!(grid.json(&["status", "last"])["jobs"].as_array().map(Vec::len), Some(2));
+    assert_eq!(grid.ok(&["logs", "2/2-9"]), "==> 2/2 <==\np 2\n==> 2/3 <==\np 3\n");
+    assert_eq!(grid.ok(&["logs", "last/3"]), "p 3\n", "of those jobs one has such a task");
+    assert_eq!(grid.ok(&["rerun", "2/1,3"]), "rerun: 2 tasks\n");
+    grid.ok(&["wait", "last"]);
+    let to = grid.folder.path().join("fetched");
+    grid.ok(&["fetch", "last", "--to", to.to_str().expect("text")]);
+    for (name, expected) in [("1/0/o", "p 0\n"), ("2/1/o", "p 1\n"), ("2/3/o", "p 3\n")] {
+        assert_eq!(fs::read_to_string(to.join(name)).expect(name), expected);
+    }
+    let none = grid.cli(&["hold", "2/8-9"]);
+    let said = String::from_utf8_lossy(&none.stderr).into_owned();
+    assert!(said.contains("job 2 has no task with a number from 8 to 9"), "{said}");
+    assert_eq!(none.status.code(), Some(2));
+    grid.ok(&["submit", "--wait", "--", "true"]);
+    assert_eq!(grid.ok(&["wait", "last"]), "job 3: 1 done\n", "a later one is the last now");
     grid.wind_up();
 }

@@ -2,6 +2,7 @@
 
 use super::setting::Setting;
 use crate::submit::submission::Refusals;
+use gleaner_wire::meant::meant;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Keys that are honoured; `translate` reads them.
@@ -108,7 +109,9 @@ pub(super) fn refuse_keys(
         } else if let Some((_, why)) = REFUSED.iter().find(|(key, _)| means(key, lower)) {
             refused.add(setting.line, &setting.name, *why);
         } else if !is_macro(lower) {
-            let why = "neither a key that Gleaner knows, nor used as a macro";
+            let known = HONOURED.into_iter().chain(NOTHING_ASKED.map(|(key, ..)| key));
+            let meant = meant(lower, known);
+            let why = format!("neither a key that Gleaner knows, nor used as a macro{meant}");
             refused.add(setting.line, &setting.name, why);
         }
     }

@@ -106,7 +106,10 @@ pub(super) fn read(
             let patterns =
                 listed(patterns, place, lines)?.unwrap_or_else(|| vec![patterns.to_owned()]).join("\n");
             let found = files(kind, &patterns, folder, place)?;
-            found.into_iter().map(|name| row_of(&name, names.len())).collect()
+            if found.of_kind.is_empty() {
+                return Err(nothing_matches(kind, &patterns, found.has_others, place));
+            }
+            found.of_kind.into_iter().map(|name| row_of(&name, names.len())).collect()
         }
     };
     let (places, rows): (Vec<usize>, Vec<Vec<String>>) =
@@ -312,10 +315,17 @@ impl Entries {
     }
 }
 
-/// What matches, in the order of the patterns, once each; folders with a slash.
-fn files(kind: Entries, patterns: &str, folder: &Path, place: &Place) -> Result<Vec<String>, InputError> {
+/// What matches.
+struct Matches {
+    /// In the order of the patterns, once each; folders with a slash.
+    of_kind: Vec<String>,
+    /// Whether something matches that is not of the kind that is asked for.
+    has_others: bool,
+}
+
+fn files(kind: Entries, patterns: &str, folder: &Path, place: &Place) -> Result<Matches, InputError> {
     let mut seen = BTreeSet::new();
-    let mut found = Vec::new();
+    let mut found = Matches { of_kind: Vec::new(), has_others: false };
     for pattern in words(patterns) {
         for name in matching_at(folder, pattern, place)? {
             let is_folder = folder.join(&name).is_dir();
@@ -325,10 +335,22 @@ fn files(kind: Entries, patterns: &str, folder: &Path, place: &Place) -> Result<
                 Entries::Any => true,
             };
             let name = if is_folder { name + "/" } else { name };
+            found.has_others |= !wanted;
             if wanted && seen.insert(name.clone()) {
-                found.push(name);
+                found.of_kind.push(name);
             }
         }
     }
     Ok(found)
+}
+
+fn nothing_matches(kind: Entries, patterns: &str, has_others: bool, place: &Place) -> InputError {
+    let (none, only) = match kind {
+        Entries::Files => ("no file", ", only folders"),
+        Entries::Folders => ("no folder", ", only files"),
+        Entries::Any => ("no file or folder", ""),
+    };
+    let besides = if has_others { only } else { "" };
+    let found = format!("{none} that matches {}{besides}", quoted(patterns.trim()));
+    place.error("queue", found, "at least one, looked for from the folder in which the job is submitted")
 }

@@ -10,6 +10,7 @@ use crate::submit::submission::{Notes, Refusals};
 use crate::submit::{JobDescription, LocalFile, duration_s, operations};
 use gleaner_classad::Expr;
 use gleaner_wire::job::{Checkpointing, JobSpec, Needs};
+use gleaner_wire::limits::SLOTS_MAX;
 use gleaner_wire::outputs::ALL_FILES;
 use globset::{GlobBuilder, GlobMatcher};
 use std::collections::{BTreeMap, BTreeSet};
@@ -211,7 +212,7 @@ impl<'a> Translation<'a> {
         let otherwise = Needs::default();
         let size = |base| move |text: &str| size_in(text, base).map_err(|error| error.to_string());
         Needs {
-            cores: self.parsed("request_cpus", count).unwrap_or(otherwise.cores),
+            cores: self.parsed("request_cpus", cores).unwrap_or(otherwise.cores),
             memory: self.parsed("request_memory", size(1 << 20)).unwrap_or(otherwise.memory),
             disk: self.parsed("request_disk", size(1 << 10)).unwrap_or(otherwise.disk),
             time_limit_s: self.parsed("allowed_execute_duration", seconds).unwrap_or(otherwise.time_limit_s),
@@ -328,6 +329,12 @@ fn whole(text: &str) -> Result<i64, String> {
 fn count(text: &str) -> Result<u32, String> {
     let number = whole(text)?;
     u32::try_from(number).map_err(|_| format!("{number} is less than 0"))
+}
+
+fn cores(text: &str) -> Result<u32, String> {
+    let cores = count(text)?;
+    let wrong = || format!("{cores} is no number of cores from 1 to {SLOTS_MAX}");
+    (1..=SLOTS_MAX).contains(&cores).then_some(cores).ok_or_else(wrong)
 }
 
 fn length(text: &str) -> Result<f64, String> {

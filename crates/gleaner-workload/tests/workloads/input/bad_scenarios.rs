@@ -44,17 +44,17 @@ fn unknown_keys() {
         (
             "[policy]",
             "[polcy]",
-            "scenario.toml:9: polcy: found an unknown key; expected one of policy, work, grid, groups, faults, run, letters, migration",
+            "scenario.toml:9: polcy: found an unknown key; expected one of grid, groups, letters, work, policy, migration, faults, run; did you mean policy?",
         ),
         (
             "machines =",
             "machnes =",
-            "scenario.toml:2: grid.machnes: found an unknown key; expected one of machines, sharing, owner_load, availability",
+            "scenario.toml:2: grid.machnes: found an unknown key; expected one of machines, availability, owner_load, sharing; did you mean machines?",
         ),
         (
             "tasks =",
             "task =",
-            "scenario.toml:6: work.task: found an unknown key; expected one of tasks, labels, weights",
+            "scenario.toml:6: work.task: found an unknown key; expected one of tasks, weights, labels; did you mean tasks?",
         ),
         (
             "preset =",
@@ -64,12 +64,12 @@ fn unknown_keys() {
         (
             "[policy]",
             "[run]\nsed = 1\n[policy]",
-            "scenario.toml:10: run.sed: found an unknown key; expected one of seed",
+            "scenario.toml:10: run.sed: found an unknown key; expected one of seed; did you mean seed?",
         ),
         (
             "[policy]",
             "[migration]\nbits = 1\n[policy]",
-            "scenario.toml:10: migration.bits: found an unknown key; expected one of bytes, seconds",
+            "scenario.toml:10: migration.bits: found an unknown key; expected one of seconds, bytes",
         ),
         (
             "[policy]",
@@ -81,9 +81,9 @@ fn unknown_keys() {
 
 #[test]
 fn control_characters_do_not_reach_the_terminal() {
-    let key = "scenario.toml:1: \\u{1b}[2J: found an unknown key; expected one of grid, work, run, groups, policy, faults, letters, migration";
+    let key = "scenario.toml:1: \\u{1b}[2J: found an unknown key; expected one of grid, groups, letters, work, policy, migration, faults, run";
     Folder::new().with("scenario.toml", "\"\\u001b[2J\" = 1").check_error(&[], key);
-    let set = "--set \\u{1b}=1: \\u{1b}: found an unknown key; expected one of run, grid, work, groups, policy, faults, letters, migration";
+    let set = "--set \\u{1b}=1: \\u{1b}: found an unknown key; expected one of grid, groups, letters, work, policy, migration, faults, run";
     Folder::new().check_error(&["\u{1b}=1"], set);
 }
 
@@ -241,7 +241,10 @@ fn overrides_that_do_not_fit() {
             "policy.relocate.gain_min=0",
             "--set policy.relocate.gain_min=0: policy.relocate.gain_min: found 0; expected relocate.score beside it, one of greedy, social, social-whole, social-as-printed, min-num, power, power-per-core, reliable-power, energy, energy-delay, reliable-energy-delay: without a score no task moves",
         ),
-        ("run.sede=1", "--set run.sede=1: run.sede: found an unknown key; expected one of seed"),
+        (
+            "run.sede=1",
+            "--set run.sede=1: run.sede: found an unknown key; expected one of seed; did you mean seed?",
+        ),
     ] {
         Folder::new().check_error(&[set], expected);
     }

@@ -68,12 +68,12 @@ fn columns() {
             (
                 "length",
                 "lenght",
-                "tasks.csv:1: lenght: found an unknown column; expected one of length, net, label, id, cores, domain, ad, user, cpu, disk, declared, priority, checkpoint, arrival_s, disk_bytes, memory_bytes",
+                "tasks.csv:1: lenght: found an unknown column; expected one of id, arrival_s, length, declared, cores, memory_bytes, disk_bytes, priority, checkpoint, label, domain, ad, user, cpu, disk, net; did you mean length?",
             ),
             (
                 "net",
                 "net,mem",
-                "tasks.csv:1: mem: found an unknown column; expected one of net, id, ad, user, cpu, cores, label, disk, length, domain, declared, priority, arrival_s, memory_bytes, disk_bytes, checkpoint",
+                "tasks.csv:1: mem: found an unknown column; expected one of id, arrival_s, length, declared, cores, memory_bytes, disk_bytes, priority, checkpoint, label, domain, ad, user, cpu, disk, net",
             ),
             ("net", "cpu", "tasks.csv:1: cpu: found the column twice; expected each column once"),
             (
@@ -115,7 +115,7 @@ fn columns() {
             (
                 "cpu",
                 "gpu",
-                "machines.csv:1: gpu: found an unknown column; expected one of cpu, id, ad, net, site, disk, cores, price, provides, disk_bytes, memory_bytes",
+                "machines.csv:1: gpu: found an unknown column; expected one of id, site, cores, memory_bytes, disk_bytes, price, provides, ad, cpu, disk, net; did you mean cpu?",
             ),
             (
                 "id",
@@ -131,7 +131,7 @@ fn columns() {
             (
                 "load",
                 "λ",
-                "owner_load.csv:1: λ: found an unknown column; expected one of load, time_s, machine",
+                "owner_load.csv:1: λ: found an unknown column; expected one of time_s, machine, load",
             ),
             (
                 ",load",
@@ -331,7 +331,11 @@ fn owner_loads() {
             ("0.95", "1.01", "owner_load.csv:2: load: found \"1.01\"; expected a number from 0 to 1"),
             ("0.95", "-0.1", "owner_load.csv:2: load: found \"-0.1\"; expected a number from 0 to 1"),
             ("0.95", "nan", "owner_load.csv:2: load: found \"nan\"; expected a number from 0 to 1"),
-            ("m2", "m22", "owner_load.csv:2: machine: found \"m22\"; expected one of m2, m0, m1"),
+            (
+                "m2",
+                "m22",
+                "owner_load.csv:2: machine: found \"m22\"; expected one of m0, m1, m2; did you mean m2?",
+            ),
             ("2,", "-2,", &format!("owner_load.csv:2: time_s: found \"-2\"; {time}")),
             ("2,", "NaN,", &format!("owner_load.csv:2: time_s: found \"NaN\"; {time}")),
             ("2,", "inf,", &format!("owner_load.csv:2: time_s: found \"inf\"; {time}")),
@@ -416,7 +420,7 @@ fn labels() {
     for (text, expected) in [
         (
             "label,cpu,disk,net\nmixed,0.5,0.5,0\ncpu,1,0,0\n",
-            "tasks.csv:3: label: found \"cqu\"; expected one of cpu, mixed",
+            "tasks.csv:3: label: found \"cqu\"; expected one of mixed, cpu; did you mean cpu?",
         ),
         (
             "label,cpu,disk,net\nmixed,0.5,0.5,1\n",
@@ -446,7 +450,7 @@ fn labels() {
         ("work.labels={ a = 1 }", "--set work.labels={ a = 1 }: work.labels.a: found 1; expected a table"),
         (
             "work.labels={ a = { cqu = 1 } }",
-            "--set work.labels={ a = { cqu = 1 } }: work.labels.a.cqu: found an unknown key; expected one of cpu, net, disk",
+            "--set work.labels={ a = { cqu = 1 } }: work.labels.a.cqu: found an unknown key; expected one of cpu, disk, net; did you mean cpu?",
         ),
         (
             "work.labels={ a = { cpu = 0.5 } }",

@@ -116,8 +116,13 @@ fn what_is_not_supported_is_named() {
         ("universe = java\nqueue", "a.sub:3: universe: there is no universe java"),
         ("+Owner = \"x\"\nqueue", "a.sub:3: +Owner: own attributes of a job"),
         ("foo = 1\nqueue", "a.sub:3: foo: neither a key that Gleaner knows, nor used as a macro"),
+        (
+            "request_memroy = 1\nqueue",
+            "a.sub:3: request_memroy: neither a key that Gleaner knows, nor used as a macro; did you mean request_memory?",
+        ),
         ("leave_in_queue = true\nqueue", "a.sub:3: leave_in_queue: every job stays listed"),
         ("request_memory = 2XB\nqueue", "a.sub:3: request_memory: \"2XB\" is no size"),
+        ("request_cpus = 0\nqueue", "a.sub:3: request_cpus: 0 is no number of cores from 1 to 65536"),
         ("include : other.sub\nqueue", "a.sub:3: include: one file must say all"),
         ("queue\nhold = true", "a.sub:4: hold: it comes after the last queue"),
         ("rank = 1 +\nqueue", "a.sub:3: rank: at "),
@@ -130,6 +135,14 @@ fn what_is_not_supported_is_named() {
         ("queue x in (a", "a.sub:3: queue: found a list that is not closed"),
         ("queue x from ls |", "a.sub:3: queue: found the command \"ls |\""),
         ("queue x in ()", "a.sub:3: queue: found \"x in ()\", which is no item"),
+        (
+            "queue x matching no/*.such",
+            "a.sub:3: queue: found no file or folder that matches \"no/*.such\"; expected at least one, looked for from",
+        ),
+        (
+            "queue x matching dirs Cargo.*",
+            "a.sub:3: queue: found no folder that matches \"Cargo.*\", only files; expected at least one",
+        ),
         (
             "queue x in [9223372036854775807] (a b)",
             "a.sub:3: queue: found \"x in [9223372036854775807] (a b)\"",
