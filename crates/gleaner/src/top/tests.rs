@@ -73,6 +73,7 @@ fn task(number: u32, phase: TaskPhase, outcome: Option<Outcome>) -> TaskView {
         task: number,
         command: Vec::new(),
         needs: None,
+        asked: None,
         phase,
         runs: 1,
         length: None,
