@@ -166,6 +166,9 @@ pub(crate) struct SubmitArguments {
     /// Wait until all tasks are over; exits with 1 if one failed or was cancelled
     #[arg(long)]
     pub(crate) wait: bool,
+    /// With --wait, wait no longer than this, as 30m or 2h: exits with 1 if not all are over by then, and they go on
+    #[arg(long, value_name = "TIME", value_parser = seconds, requires = "wait")]
+    pub(crate) wait_at_most: Option<f64>,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
 }

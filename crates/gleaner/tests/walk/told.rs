@@ -78,5 +78,17 @@ fn last_is_all_that_a_file_made_and_several_tasks_are_named_at_once() {
     assert_eq!(none.status.code(), Some(2));
     grid.ok(&["submit", "--wait", "--", "true"]);
     assert_eq!(grid.ok(&["wait", "last"]), "job 3: 1 done\n", "a later one is the last now");
+    let late: [&[&str]; 2] = [
+        &["submit", "--wait", "--wait-at-most", "1s", "--cores", "100", "--", "true"],
+        &["wait", "--wait-at-most", "1s", "last"],
+    ];
+    for arguments in late {
+        let waited = grid.cli(arguments);
+        let said = String::from_utf8_lossy(&waited.stderr).into_owned();
+        assert!(said.contains("job 4 waits for "), "{said}");
+        assert!(said.contains("job 4 is not over after 1.0s, and goes on: 1 waiting"), "{said}");
+        assert_eq!(waited.status.code(), Some(1), "{said}");
+    }
+    grid.ok(&["cancel", "last"]);
     grid.wind_up();
 }
