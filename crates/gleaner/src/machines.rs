@@ -40,12 +40,19 @@ fn owner(arguments: &MachineOwnerArguments) -> Outcome {
 }
 
 fn price(arguments: &PriceArguments) -> Outcome {
-    let machine = Api::open(&arguments.grid)?.set_price(&arguments.name, arguments.credits)?;
+    let grid = Api::open(&arguments.grid)?;
+    let machine = grid.set_price(&arguments.name, arguments.credits)?;
     let MachineView { machine, price, .. } = machine;
     if arguments.grid.json {
         return stdout::print_json(&json!({ "version": 1, "machine": machine, "price": price }));
     }
-    stdout::print(format!("{machine}: {price} credits for a million operations\n"))
+    stdout::print(format!("{machine}: {price} credits for a million operations\n"))?;
+    if grid.budget().is_ok_and(|budget| !budget.heeded) {
+        anstream::eprintln!(
+            "running costs nothing for now: the policy in force heeds no budget; `gleaner budget show` says more"
+        );
+    }
+    Ok(())
 }
 
 fn tell(order: &str, machine: &MachineName) -> Outcome {
