@@ -9,7 +9,7 @@ use gleaner_wire::api::{
     KeepingView, LabelList, MachineList, MachineView, NewToken, Ordered, OwnerSpec, PolicyKeys, PolicyView,
     Preview, PriceSpec, QuotaList, QuotaSetting, Role, Submitted, TaskList, TaskPhase, TaskView, UserList,
 };
-use gleaner_wire::day::{FailureList, WaitList};
+use gleaner_wire::day::{FailureList, UseList, WaitList};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::{BLOB_BYTES_MAX, JOBS_LISTED_MAX, TASKS_LISTED_MAX};
 use gleaner_wire::session::{Stored, Stream};
@@ -246,6 +246,10 @@ impl Api {
 
     pub(crate) fn waits(&self) -> Answer<WaitList> {
         Ok(self.client.get("/api/v1/waits")?)
+    }
+
+    pub(crate) fn usages(&self) -> Answer<UseList> {
+        Ok(self.client.get("/api/v1/day/use")?)
     }
 
     pub(crate) fn failures(&self, job: JobId) -> Answer<FailureList> {
