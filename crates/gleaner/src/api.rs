@@ -369,7 +369,7 @@ fn no_fingerprint(address: &Address) -> Failure {
 }
 
 /// A name within a path or a query.
-fn escaped(name: &str) -> String {
+pub(crate) fn escaped(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
     name.bytes()
         .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })

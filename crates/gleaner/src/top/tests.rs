@@ -64,6 +64,7 @@ fn machine(name: &str, state: MachineState, why: Option<&str>) -> MachineView {
         sample: None,
         heard_s: None,
         trust: None,
+        orders: Vec::new(),
     }
 }
 

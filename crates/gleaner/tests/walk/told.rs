@@ -90,5 +90,12 @@ fn last_is_all_that_a_file_made_and_several_tasks_are_named_at_once() {
         assert_eq!(waited.status.code(), Some(1), "{said}");
     }
     grid.ok(&["cancel", "last"]);
+    let drain = ["machine", "drain", "lab", "--why", "new disks"];
+    assert_eq!(grid.ok(&drain), "drain: lab\n");
+    let machines = grid.ok(&["machines"]);
+    assert!(machines.contains("lab: closed by user ") && machines.contains(": new disks"), "{machines}");
+    assert_eq!(grid.ok(&drain), "drain: lab; nothing changed, it was so before\n");
+    assert_eq!(grid.json(&["machine", "resume", "lab"])["changed"], true);
+    assert_eq!(grid.json(&["machine", "resume", "lab"])["changed"], false);
     grid.wind_up();
 }
