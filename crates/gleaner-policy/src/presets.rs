@@ -262,7 +262,8 @@ fn queue(backfill: Backfill) -> Preset {
         name: format!("queue/{}", backfill.name()),
         summary: summary.to_owned(),
         description: format!(
-            "As clusters' queue managers do it. Machines run no more tasks than they have cores for. A start costs {cost}."
+            "As clusters' queue managers do it. All that runs on a machine takes no more cores than it has slots, as many \
+             as its cores unless somebody set another number (`gleaner work --slots`). A start costs {cost}."
         ),
         recipe: Recipe::in_line(backfill),
         says: &[Part::When, Part::Order, Part::Score],

@@ -16,12 +16,12 @@ use crate::limits::QUEUE_SAMPLES_KEPT;
 use gleaner_core::Decision;
 use gleaner_units::{MachineId, RunId, Span, TaskId, Time};
 use gleaner_wire::VERSION;
-use gleaner_wire::day::{DayView, MachineDayList, QueueSample, RunList, UseList};
+use gleaner_wire::day::{DayView, MachineDayList, QueueSample, RunList, RunState, UseList};
 use machines::Machines;
 use runs::Runs;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use usage::Usages;
+use usage::{Ran, Usages};
 pub use waits::Waits;
 
 /// From one sample of the queue to the next.
@@ -151,11 +151,14 @@ impl Day {
                 self.note_given_back(ledger, *run);
                 let state = runs::state(&end.outcome, again(ledger, *run));
                 self.runs.ended(ledger, at, (*run, *agent), (state, end.usage.elapsed_s));
-                self.usages.ended(ledger, at, run.task, (state, &end.usage));
+                let is_waste = state != RunState::Done && end.checkpoint.is_none();
+                self.usages.ended(ledger, at, run.task, Ran { state, usage: &end.usage, is_waste });
             }
             Fact::ResultRefused { run, agent, end } => {
                 let state = runs::state(&end.outcome, again(ledger, *run));
                 self.runs.ended(ledger, at, (*run, *agent), (state, end.usage.elapsed_s));
+                let ran = Ran { state: RunState::Lost, usage: &end.usage, is_waste: true };
+                self.usages.used(ledger, at, run.task, ran);
             }
             Fact::LeaseExpired { agent } => self.runs.lost(at, *agent, &[]),
             Fact::AgentStarted { agent, brings, .. } => self.runs.lost(at, *agent, brings),

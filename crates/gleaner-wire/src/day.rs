@@ -220,12 +220,25 @@ pub struct UserUse {
     pub user: String,
     /// How many runs ended.
     pub runs: u64,
+    /// How many of them ended with exit code 0, and counted.
+    #[serde(default)]
+    pub done: u64,
     /// How many of them failed. What the grid lost is none of them.
     pub failed: u64,
     /// Seconds on machines.
     pub machine_s: f64,
+    /// Likewise, times the cores that each of them asked for.
+    #[serde(default)]
+    pub core_s: f64,
+    /// How much of that was for nothing: runs that left neither a result nor a checkpoint, or were slower than another run of their
+    /// task. Runs of which nothing was heard any more do not count.
+    #[serde(default)]
+    pub wasted_core_s: f64,
     /// Seconds of processor time.
     pub cpu_s: f64,
+    /// The most memory that one of them used, in bytes.
+    #[serde(default)]
+    pub memory_bytes: u64,
 }
 
 /// What a job asked for and what its runs used, those of the last day.

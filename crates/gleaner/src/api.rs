@@ -9,7 +9,7 @@ use gleaner_wire::api::{
     KeepingView, LabelList, MachineList, MachineView, NewToken, Ordered, OwnerSpec, PolicyKeys, PolicyView,
     Preview, PriceSpec, QuotaList, QuotaSetting, Role, Submitted, TaskList, TaskPhase, TaskView, UserList,
 };
-use gleaner_wire::day::{FailureList, WaitList};
+use gleaner_wire::day::{FailureList, UseList, WaitList};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::{BLOB_BYTES_MAX, JOBS_LISTED_MAX, TASKS_LISTED_MAX};
 use gleaner_wire::session::{Stored, Stream};
@@ -248,6 +248,10 @@ impl Api {
         Ok(self.client.get("/api/v1/waits")?)
     }
 
+    pub(crate) fn usages(&self) -> Answer<UseList> {
+        Ok(self.client.get("/api/v1/day/use")?)
+    }
+
     pub(crate) fn failures(&self, job: JobId) -> Answer<FailureList> {
         Ok(self.client.get(&format!("/api/v1/jobs/{job}/failures"))?)
     }
@@ -365,7 +369,7 @@ fn no_fingerprint(address: &Address) -> Failure {
 }
 
 /// A name within a path or a query.
-fn escaped(name: &str) -> String {
+pub(crate) fn escaped(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
     name.bytes()
         .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })

@@ -38,6 +38,7 @@ mod token;
 mod trace;
 mod tune;
 mod up;
+mod usage;
 mod user;
 mod values;
 mod wait;
@@ -83,6 +84,7 @@ pub(crate) use token::*;
 pub(crate) use trace::*;
 pub(crate) use tune::*;
 pub(crate) use up::*;
+pub(crate) use usage::*;
 pub(crate) use user::*;
 pub(crate) use wait::*;
 pub(crate) use watch::*;
@@ -189,6 +191,8 @@ pub(crate) enum Command {
     Machine(MachineArguments),
     /// Show how tasks of each label use CPU, disk and network
     Labels(PlainArguments),
+    /// Show what you used in the last day: runs, core hours, what of them was for nothing, peak memory; for administrators, everybody
+    Use(UseArguments),
     /// Sign in to a grid, with the line that its administrator gave you
     Login(LoginArguments),
     /// Show who did what: orders, machines that joined, and submissions, from a coordinator's journal

@@ -14,7 +14,15 @@ const UNAVAILABLE: u16 = 503;
 
 /// Asks until there is an answer, also where the coordinator is away for a while, and says so once. For what changes
 /// nothing, or may be done twice; and after a first answer, so that a wrong address shows at once.
-pub(crate) fn ask<T>(mut ask: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
+pub(crate) fn ask<T>(ask: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
+    ask_until(None, ask)
+}
+
+/// Likewise, and no longer than until then.
+pub(crate) fn ask_until<T>(
+    until: Option<Instant>,
+    mut ask: impl FnMut() -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let (mut since, mut pause) = (None, PAUSE_FIRST);
     loop {
         match ask() {
@@ -23,7 +31,8 @@ pub(crate) fn ask<T>(mut ask: impl FnMut() -> Result<T, Failure>) -> Result<T, F
                     anstream::eprintln!("-- {why}; waiting until the coordinator is back --");
                     Instant::now()
                 });
-                if since.elapsed() > AWAY_MAX {
+                let is_late = until.is_some_and(|until| Instant::now() >= until);
+                if is_late || since.elapsed() > AWAY_MAX {
                     return Err(Failure::Grid(why));
                 }
                 thread::sleep(pause);
@@ -74,6 +83,12 @@ mod tests {
             if left < 0 { Ok(7) } else { Err(away()) }
         });
         assert_eq!(answer.expect("an answer"), 7);
+        let mut asked = 0;
+        let answer = ask_until(Some(Instant::now()), || {
+            asked += 1;
+            if asked > 9 { Ok(7) } else { Err(away()) }
+        });
+        assert!(answer.is_err() && asked == 1, "nobody waits for longer than they want to");
         let refused = || ClientError::Refused { status: 403, code: String::new(), message: "no".to_owned() };
         let mut asked = 0;
         let answer = ask(|| {

@@ -1,7 +1,9 @@
 //! `gleaner machines` and `gleaner machine`.
 
-use crate::api::Api;
-use crate::cli::{MachineArguments, MachineName, MachineOwnerArguments, PlainArguments, PriceArguments};
+use crate::api::{Api, escaped};
+use crate::cli::{
+    DrainArguments, MachineArguments, MachineName, MachineOwnerArguments, PlainArguments, PriceArguments,
+};
 use crate::columns::{Side, aligned, plural, shown};
 use crate::{Outcome, moments, stdout};
 use gleaner_wire::api::{MachineState, MachineView, TrustView};
@@ -18,9 +20,12 @@ pub(crate) fn list(arguments: &PlainArguments) -> Outcome {
 
 pub(crate) fn order(arguments: &MachineArguments) -> Outcome {
     match arguments {
-        MachineArguments::Pause(machine) => tell("pause", machine),
-        MachineArguments::Resume(machine) => tell("resume", machine),
-        MachineArguments::Drain(machine) => tell("drain", machine),
+        MachineArguments::Pause(machine) => set("pause", "pause", machine),
+        MachineArguments::Resume(machine) => set("resume", "resume", machine),
+        MachineArguments::Drain(DrainArguments { why, machine }) => {
+            let query = why.as_ref().map_or_else(String::new, |why| format!("?why={}", escaped(why)));
+            set("drain", &format!("drain{query}"), machine)
+        }
         MachineArguments::Measure(machine) => tell("measure", machine),
         MachineArguments::Revoke(machine) => tell("revoke", machine),
         MachineArguments::Forget(machine) => tell("forget", machine),
@@ -40,12 +45,36 @@ fn owner(arguments: &MachineOwnerArguments) -> Outcome {
 }
 
 fn price(arguments: &PriceArguments) -> Outcome {
-    let machine = Api::open(&arguments.grid)?.set_price(&arguments.name, arguments.credits)?;
+    let grid = Api::open(&arguments.grid)?;
+    let machine = grid.set_price(&arguments.name, arguments.credits)?;
     let MachineView { machine, price, .. } = machine;
     if arguments.grid.json {
         return stdout::print_json(&json!({ "version": 1, "machine": machine, "price": price }));
     }
-    stdout::print(format!("{machine}: {price} credits for a million operations\n"))
+    stdout::print(format!("{machine}: {price} credits for a million operations\n"))?;
+    if grid.budget().is_ok_and(|budget| !budget.heeded) {
+        anstream::eprintln!(
+            "running costs nothing for now: the policy in force heeds no budget; `gleaner budget show` says more"
+        );
+    }
+    Ok(())
+}
+
+/// An order that holds until it is taken back; whether anything is other than before is told.
+fn set(order: &str, path: &str, machine: &MachineName) -> Outcome {
+    let grid = Api::open(&machine.grid)?;
+    let before = grid.machines()?.machines.into_iter().find(|view| view.machine == machine.name);
+    let after = grid.machine(&machine.name, path)?;
+    let holding = after.get("orders").cloned().unwrap_or_else(|| json!([]));
+    let changed = before.is_none_or(|before| json!(before.orders) != holding);
+    if machine.grid.json {
+        let name = &machine.name;
+        return stdout::print_json(
+            &json!({ "version": 1, "machine": name, "order": order, "changed": changed }),
+        );
+    }
+    let note = if changed { "" } else { "; nothing changed, it was so before" };
+    stdout::print(format!("{order}: {}{note}\n", machine.name))
 }
 
 fn tell(order: &str, machine: &MachineName) -> Outcome {

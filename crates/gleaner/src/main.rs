@@ -59,6 +59,7 @@ mod trace;
 mod trials;
 mod tune;
 mod up;
+mod usage;
 mod user;
 mod wait;
 mod watch;
@@ -109,6 +110,7 @@ fn main() -> ExitCode {
         Command::Machines(arguments) => machines::list(&arguments),
         Command::Machine(arguments) => machines::order(&arguments),
         Command::Labels(arguments) => labels::run(&arguments),
+        Command::Use(arguments) => usage::run(&arguments),
         Command::Login(arguments) => login::run(&arguments),
         Command::Audit(arguments) => audit::run(&arguments),
         Command::Token(arguments) => token::run(&arguments),

@@ -1,7 +1,7 @@
 //! `gleaner quota`: how much each user may have of the coordinator at a time.
 
 use crate::api::Api;
-use crate::cli::QuotaArguments;
+use crate::cli::{QuotaArguments, QuotaSetArguments};
 use crate::columns::{Side, aligned, rough_size, shown};
 use crate::{Outcome, stdout};
 use gleaner_wire::api::{Quota, QuotaList, QuotaSetting};
@@ -25,10 +25,23 @@ pub(crate) fn run(arguments: &QuotaArguments) -> Outcome {
             };
             let quota = (!arguments.default).then_some(quota);
             let setting = QuotaSetting { user: arguments.user.clone(), quota };
-            (grid.set_quota(&setting)?, arguments.grid.json)
+            let quotas = grid.set_quota(&setting)?;
+            anstream::eprint!("{}", nothing_left(arguments));
+            (quotas, arguments.grid.json)
         }
     };
     if json { stdout::print_json(&quotas) } else { stdout::print(table(&quotas)) }
+}
+
+/// What a quota of nothing does, for whoever meant no bound by it.
+fn nothing_left(arguments: &QuotaSetArguments) -> String {
+    let effects = [
+        (arguments.tasks == Some(0), "--tasks 0: they can submit no job"),
+        (arguments.tasks_ever == Some(0), "--tasks-ever 0: they can submit no job"),
+        (arguments.cores == Some(0), "--cores 0: none of their tasks starts, and all wait"),
+    ];
+    let effects = effects.iter().filter(|(is_so, _)| *is_so);
+    effects.map(|(_, effect)| format!("{effect}, until the quota is larger\n")).collect()
 }
 
 fn table(quotas: &QuotaList) -> String {
@@ -75,4 +88,26 @@ fn table(quotas: &QuotaList) -> String {
         row(shown(&view.user, 32), used, view.quota)
     }));
     aligned(&headings, &rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nothing_left;
+    use crate::cli::{Cli, Command, QuotaArguments};
+    use clap::Parser as _;
+
+    #[test]
+    fn a_quota_of_nothing_says_what_it_does() {
+        for (set, expected) in [
+            ("--cores 1 --tasks 5", ""),
+            ("--default", ""),
+            ("--cores 0", "--cores 0: none of their tasks starts, and all wait, until the quota is larger\n"),
+            ("--tasks 0", "--tasks 0: they can submit no job, until the quota is larger\n"),
+        ] {
+            let line = format!("gleaner quota set --user bob {set}");
+            let cli = Cli::try_parse_from(line.split(' ')).expect("it parses");
+            let Command::Quota(QuotaArguments::Set(arguments)) = cli.command else { unreachable!("{line}") };
+            assert_eq!(nothing_left(&arguments), expected, "{line}");
+        }
+    }
 }

@@ -159,7 +159,7 @@ fn keeping(settings: &Settings) -> Result<Keeping, Failure> {
             return Ok(None);
         }
         // Whoever writes 30 most likely means days, and what is removed is not had back.
-        let has_unit = text.trim_end().ends_with(|end: char| end.is_ascii_alphabetic());
+        let has_unit = text.trim().contains(|c: char| !c.is_ascii_digit() && c != '.');
         let span = duration_s(text).ok().filter(|_| has_unit).and_then(Span::from_seconds);
         let span = span.filter(|span| *span >= Span::from_nanos(1_000_000_000));
         span.map(Some).ok_or_else(|| {

@@ -8,7 +8,7 @@ use crate::keep::standing;
 use crate::moments::{clock, span};
 use crate::{Outcome, failures, notes, stdout, which};
 use gleaner_wire::JobId;
-use gleaner_wire::api::{JobView, OpenRunView, RunStage, Tally, TaskPhase, TaskView};
+use gleaner_wire::api::{Asked, JobView, OpenRunView, RunStage, Tally, TaskPhase, TaskView};
 use gleaner_wire::job::Needs;
 use gleaner_wire::session::Usage;
 use gleaner_wire::text::amount;
@@ -67,16 +67,17 @@ type Told = (Value, String);
 
 /// Only what is asked for, since the reasons of failures are read again for each.
 fn summary(grid: &Api, job: &JobView, for_programs: bool) -> Result<Told, Failure> {
-    let needs = needs_of(grid, job.job)?;
+    let first = first_task(grid, job.job)?;
     if for_programs {
         let mut document = failures::with_reasons(grid, job);
-        document["needs"] = json!(needs);
+        document["needs"] = json!(first.as_ref().and_then(|task| task.needs.as_ref()));
+        document["asked"] = json!(first.as_ref().and_then(|task| task.asked.as_ref()));
         return Ok((document, String::new()));
     }
     let (failures, noted) = (failures::of(grid, job)?, notes::of(grid, job)?);
     let failures = failures::told(&failures, job.tasks.failed);
-    let needs = needs.as_ref().map(describe_needs).unwrap_or_default();
-    Ok((Value::Null, describe(job) + &needs + &failures + &notes::told(job, &noted)))
+    let wishes = first.as_ref().map(describe_wishes).unwrap_or_default();
+    Ok((Value::Null, describe(job) + &wishes + &failures + &notes::told(job, &noted)))
 }
 
 fn with_tasks(
@@ -99,10 +100,14 @@ fn with_tasks(
     Ok((document, text))
 }
 
-/// What a job asks for, as the view of one of its tasks has it.
-fn needs_of(grid: &Api, job: JobId) -> Result<Option<Needs>, Failure> {
-    let first = grid.first(job, None)?.map(|number| grid.task(job, number)).transpose()?;
-    Ok(first.and_then(|task| task.needs))
+/// What a job asks for is in the view of each of its tasks.
+fn first_task(grid: &Api, job: JobId) -> Result<Option<TaskView>, Failure> {
+    grid.first(job, None)?.map(|number| grid.task(job, number)).transpose()
+}
+
+fn describe_wishes(task: &TaskView) -> String {
+    let needs = task.needs.as_ref().map(describe_needs).unwrap_or_default();
+    needs + &task.asked.as_ref().map(describe_asked).unwrap_or_default()
 }
 
 fn describe_needs(needs: &Needs) -> String {
@@ -112,6 +117,25 @@ fn describe_needs(needs: &Needs) -> String {
     let rest = [named(memory, "memory"), named(disk, "disk"), time].into_iter().flatten();
     let all: Vec<String> = std::iter::once(plural(u64::from(cores), "core")).chain(rest).collect();
     told(&[("needs", all.join(", "))])
+}
+
+/// What is as it is where nobody says anything is not told.
+fn describe_asked(asked: &Asked) -> String {
+    let Asked { priority, retries, quorum, checkpoint, requirements, rank } = asked;
+    let parts = [
+        (*priority != 0).then(|| format!("priority {priority}")),
+        (*retries > 0).then(|| format!("up to {} of a failed task", plural(u64::from(*retries), "more run"))),
+        (*quorum > 1).then(|| format!("the same answer of {quorum} machines")),
+        checkpoint.then(|| "to go on from its checkpoints".to_owned()),
+    ];
+    let all: Vec<String> = parts.into_iter().flatten().collect();
+    let mut lines = Vec::new();
+    if !all.is_empty() {
+        lines.push(("asks for", all.join(", ")));
+    }
+    lines.extend(requirements.as_ref().map(|text| ("requires", shown(text, WHY_WIDTH))));
+    lines.extend(rank.as_ref().map(|text| ("rank", shown(text, WHY_WIDTH))));
+    told(&lines)
 }
 
 fn one_task(task: &TaskView, arguments: &StatusArguments) -> Outcome {
@@ -181,8 +205,7 @@ fn describe_task(task: &TaskView) -> String {
         lines.extend(failures::taken(task).map(|taken| ("too much", taken)));
         lines.extend(task.notes.iter().map(|note| ("note", shown(note, WHY_WIDTH))));
     }
-    let needs = task.needs.as_ref().map(describe_needs).unwrap_or_default();
-    told(&lines) + &needs + &stays(std::slice::from_ref(task))
+    told(&lines) + &describe_wishes(task) + &stays(std::slice::from_ref(task))
 }
 
 fn describe_usage(usage: &Usage) -> String {
@@ -373,6 +396,15 @@ mod tests {
         let expected = "ended by   its time limit\ntoo much   its job lets it take 6 s (--time-limit), and it took 6.1 s\n";
         assert!(told.contains(expected), "{told}");
         assert!(told.ends_with("needs      1 core, 64 MB of memory, 6.0s at most\n"), "{told}");
+        let asked =
+            |json| TaskView { asked: Some(serde_json::from_value(json).expect("it")), ..limited.clone() };
+        let usual = serde_json::json!({"priority": 0, "retries": 0, "quorum": 1, "checkpoint": false});
+        assert_eq!(describe_task(&asked(usual)), told);
+        let unusual = serde_json::json!({"priority": -5, "retries": 2, "quorum": 3, "checkpoint": true,
+            "requirements": "TARGET.Cpus > 2"});
+        let expected = "asks for   priority -5, up to 2 more runs of a failed task, the same answer of 3 machines, to go on from \
+                        its checkpoints\nrequires   TARGET.Cpus > 2\n";
+        assert_eq!(describe_task(&asked(unusual)), told + expected);
         let again = TaskView { phase: TaskPhase::Running, ..task };
         assert!(describe_task(&again).ends_with("machine    lab\n"), "what ended the run before is not told");
     }

@@ -10,7 +10,7 @@ mod warnings;
 use crate::api::Api;
 use crate::cli::SubmitArguments;
 use crate::failure::Failure;
-use crate::wait::{all_done, say_that_they_go_on, say_why, until_over};
+use crate::wait::{Patience, all_done, say_that_they_go_on, say_why, until_over};
 use crate::{Outcome, failures, stdout};
 use describe::Described;
 use files::Sending;
@@ -159,10 +159,11 @@ fn finish(
     }
     let numbers: Vec<JobId> = submitted.iter().map(|job| job.job).collect();
     say_that_they_go_on(&numbers);
+    let patience = Patience::of(arguments.wait_at_most);
     let mut over = Vec::with_capacity(numbers.len());
     let mut ended = Ok(());
     for &job in &numbers {
-        match until_over(grid, job) {
+        match until_over(grid, job, patience) {
             Ok(job) => over.push(job),
             Err(why) => {
                 ended = Err(Failure::Submitted { jobs: numbers.clone(), why: Box::new(why) });

@@ -39,7 +39,9 @@ pub(crate) fn run(arguments: &PlainArguments) -> Outcome {
     }
     if !io::stdout().is_terminal() {
         return Err(Failure::Usage(
-            "top draws on a terminal, and there is none; `gleaner status` prints the same".to_owned(),
+            "top draws on a terminal, and there is none; `gleaner status` lists jobs and `gleaner machines` machines, `gleaner explain \
+             JOB` says why one waits, and `gleaner top --json` counts"
+                .to_owned(),
         ));
     }
     let wanted = Arc::new(Mutex::new(Look::Grid));

@@ -3,12 +3,14 @@
 use crate::api::Api;
 use crate::cli::{JobOrTask, WaitArguments};
 use crate::failure::Failure;
+use crate::moments::span;
 use crate::status::tally;
 use crate::{Outcome, failures, lasting, progress, stdout, which};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{JobView, TaskPhase};
 use serde_json::{Value, json};
 use std::io::IsTerminal;
+use std::time::{Duration, Instant};
 
 /// The coordinator answers as soon as a job is over; until then it is asked again this often.
 const PATIENCE_S: u32 = 30;
@@ -16,6 +18,32 @@ const PATIENCE_S: u32 = 30;
 const FIRST_LOOK_S: u32 = 3;
 /// Somebody who looks wants to see the count go up.
 const LOOK_S: u32 = 1;
+
+/// How long somebody waits who does not wait for ever.
+#[derive(Clone, Copy)]
+pub(crate) struct Patience {
+    at_most_s: f64,
+    until: Instant,
+}
+
+impl Patience {
+    /// From now on.
+    pub(crate) fn of(at_most_s: Option<f64>) -> Option<Self> {
+        let at_most_s = at_most_s?;
+        let until = Instant::now().checked_add(Duration::from_secs_f64(at_most_s))?;
+        Some(Self { at_most_s, until })
+    }
+
+    /// In whole seconds, as the coordinator takes them; 0 only where it is over.
+    fn left_s(self) -> u32 {
+        self.until.saturating_duration_since(Instant::now()).as_secs_f64().ceil() as u32
+    }
+
+    fn ended(self, job: &JobView) -> Failure {
+        let (number, tasks, at_most) = (job.job, tally(&job.tasks), span(self.at_most_s));
+        Failure::Difference(format!("job {number} is not over after {at_most}, and goes on: {tasks}"))
+    }
+}
 
 pub(crate) fn run(arguments: &WaitArguments) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
@@ -27,7 +55,8 @@ pub(crate) fn run(arguments: &WaitArguments) -> Outcome {
     // A wrong address or number shows at once.
     numbers.iter().try_for_each(|&job| grid.job(job).map(drop))?;
     say_that_they_go_on(&numbers);
-    let jobs = numbers.iter().map(|&job| until_over(&grid, job)).collect::<Result<Vec<_>, _>>()?;
+    let patience = Patience::of(arguments.wait_at_most);
+    let jobs = numbers.iter().map(|&job| until_over(&grid, job, patience)).collect::<Result<Vec<_>, _>>()?;
     if arguments.grid.json {
         let jobs: Vec<Value> = jobs.iter().map(|job| failures::with_reasons(&grid, job)).collect();
         stdout::print_json(&json!({ "version": 1, "jobs": jobs }))?;
@@ -69,10 +98,13 @@ fn say_what_it_waits_for(job: &JobView) {
     }
 }
 
-/// Waits until no task of the job can go on.
-pub(crate) fn until_over(grid: &Api, id: JobId) -> Result<JobView, Failure> {
+/// Waits until no task of the job can go on, or patience ends.
+pub(crate) fn until_over(grid: &Api, id: JobId, patience: Option<Patience>) -> Result<JobView, Failure> {
     let wait_s = if std::io::stderr().is_terminal() { LOOK_S } else { PATIENCE_S };
-    let look = |wait_s| lasting::ask(|| grid.job_when_over(id, wait_s));
+    let look = |most_s: u32| {
+        let wait_s = patience.map_or(most_s, |patience| patience.left_s().min(most_s));
+        lasting::ask_until(patience.map(|patience| patience.until), || grid.job_when_over(id, wait_s))
+    };
     let mut job = look(FIRST_LOOK_S)?;
     if job.tasks.open() == 0 {
         return Ok(job);
@@ -80,6 +112,10 @@ pub(crate) fn until_over(grid: &Api, id: JobId) -> Result<JobView, Failure> {
     say_what_it_waits_for(&job);
     let bar = progress::bar(u64::from(job.tasks.total()), "tasks");
     while job.tasks.open() > 0 {
+        if let Some(patience) = patience.filter(|patience| patience.left_s() == 0) {
+            bar.finish_and_clear();
+            return Err(patience.ended(&job));
+        }
         bar.set_position(u64::from(job.tasks.total() - job.tasks.open()));
         job = look(wait_s)?;
     }

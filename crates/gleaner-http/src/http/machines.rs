@@ -3,7 +3,7 @@
 use super::api::Api;
 use super::body::Document;
 use super::caller::Caller;
-use super::extract::Path;
+use super::extract::{Path, Query};
 use super::looking::blocking;
 use super::refusal::Refusal;
 use crate::sessions::full;
@@ -12,7 +12,9 @@ use axum::extract::State;
 use gleaner_server::desk::{Administration, Order, Requester};
 use gleaner_server::view;
 use gleaner_wire::api::{MachineList, MachineState, MachineView, OwnerSpec, PriceSpec, Problem, Role};
+use serde::Deserialize;
 use std::sync::Arc;
+use utoipa::IntoParams;
 
 /// All machines. Whom a machine takes by its owner's rules is shown to administrators, and to others that there are such rules.
 #[utoipa::path(
@@ -80,13 +82,21 @@ pub(super) async fn resume(
         Order::Administer(Administration::SetPaused { machine: machine.clone(), paused: false }),
     )
     .await?;
-    ordered(&api, by, machine, |machine| Administration::SetOpen { machine, open: true }).await
+    ordered(&api, by, machine, |machine| Administration::SetOpen { machine, open: true, why: None }).await
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct DrainQuery {
+    /// What for, for people: 500 bytes of it are kept.
+    why: Option<String>,
 }
 
 /// Lets no new tasks start on a machine.
 #[utoipa::path(
     post, path = "/api/v1/machines/{name}/drain", tag = "machines",
-    params(("name" = String, Path, description = "Its name")),
+    params(("name" = String, Path, description = "Its name"), DrainQuery),
     responses((status = 200, description = "The machine", body = MachineView),
         (status = 403, description = "Not an administrator", body = Problem),
         (status = 409, description = "It was revoked", body = Problem))
@@ -95,8 +105,9 @@ pub(super) async fn drain(
     State(api): State<Arc<Api>>,
     Caller(by): Caller,
     Path(machine): Path<String>,
+    Query(DrainQuery { why }): Query<DrainQuery>,
 ) -> Result<Json<MachineView>, Refusal> {
-    ordered(&api, by, machine, |machine| Administration::SetOpen { machine, open: false }).await
+    ordered(&api, by, machine, |machine| Administration::SetOpen { machine, open: false, why }).await
 }
 
 /// Measures a machine again.

@@ -195,6 +195,12 @@ async fn why_a_machine_is_closed_is_what_its_agent_said_last() {
     assert!((200..300).contains(&drained.status), "{drained}");
     closed("somebody is logged in and not idle").await;
     assert_eq!(told().await, "closed by user root");
+    let path = "/api/v1/machines/m1/drain?why=new%20disks%0A";
+    let drained = world.call("POST", path, &world.root, Body::empty()).await.json::<Value>();
+    assert_eq!(drained["orders"], json!(["closed by user root: new disks "]));
+    assert_eq!(told().await, "closed by user root: new disks ");
+    let refused = world.call("POST", "/api/v1/machines/m1/drain?for=ever", &world.root, Body::empty()).await;
+    assert_eq!(refused.status, 400, "{refused}");
     let opened = world.call("POST", "/api/v1/machines/m1/resume", &world.root, Body::empty()).await;
     assert_eq!(opened.json::<Value>()["why"], "somebody is logged in and not idle");
 }

@@ -94,7 +94,10 @@ async fn the_day_has_runs_and_use_for_whom_they_are() {
     let latest: RunList = seen("/api/v1/day/runs?limit=1", &world.root).await.json();
     assert_eq!((latest.runs.len(), latest.runs[0].job.0, latest.left_out), (1, 2, 2));
     let all: UseList = seen("/api/v1/day/use", &world.root).await.json();
-    assert_eq!((all.users[0].runs, all.users[0].failed, all.users[0].machine_s), (2, 1, 16.0));
+    let of_alice = &all.users[0];
+    assert_eq!((of_alice.runs, of_alice.done, of_alice.failed), (2, 1, 1));
+    assert_eq!((of_alice.machine_s, of_alice.core_s, of_alice.wasted_core_s), (16.0, 16.0, 8.0));
+    assert_eq!(of_alice.memory_bytes, 1 << 20);
     assert_eq!((all.jobs[0].time_mean_s, all.jobs[0].cores_used, all.jobs[0].times[7]), (8.0, 0.5, 2));
     let none: UseList = seen("/api/v1/day/use", &world.bob).await.json();
     assert!(none.users.is_empty() && none.jobs.is_empty(), "{none:?}");

@@ -165,7 +165,8 @@ async fn a_task_has_the_beginning_of_its_own_command() {
     let most = documented("COMMAND_LISTED_MAX") as usize;
     let long = "b".repeat(100 * most);
     let spec = json!({"command": ["render", "{scene}", "{GLEANER_INDEX}"],
-        "tasks": {"rows": {"names": ["scene"], "values": ["a", long]}}});
+        "tasks": {"rows": {"names": ["scene"], "values": ["a", long]}}, "priority": 100, "retries": 2,
+        "requirements": format!("TARGET.Machine != \"{}\"", "b".repeat(most))});
     assert_eq!(world.post("/api/v1/jobs", &world.alice, &spec).await.status, 201);
     world.post("/api/v1/jobs/1/cancel", &world.alice, &json!({})).await;
     let cut = format!("{}…", "b".repeat(most - "render ".len()));
@@ -177,6 +178,13 @@ async fn a_task_has_the_beginning_of_its_own_command() {
             let task: TaskView =
                 world.get(&format!("/api/v1/jobs/1/tasks/{number}"), &world.alice).await.json();
             assert_eq!(task.command, expected, "left memory: {is_retired}");
+            let asked = task.asked.expect("one task is told with it");
+            assert_eq!(
+                (asked.priority, asked.retries, asked.quorum),
+                (100, 2, 1),
+                "left memory: {is_retired}"
+            );
+            assert_eq!(asked.requirements.map(|text| text.len()), Some(most), "left memory: {is_retired}");
         }
         let list: TaskList = world.get("/api/v1/jobs/1/tasks", &world.alice).await.json();
         assert!(list.tasks.iter().all(|task| task.command.is_empty()), "left memory: {is_retired}");

@@ -61,7 +61,8 @@ async fn two_jobs(world: &World) -> [RunId; 2] {
         runs.push(run);
     }
     let by = Requester { user: "root".to_owned(), role: Role::Admin, token: None };
-    let close = Order::Administer(Administration::SetOpen { machine: "m1".to_owned(), open: false });
+    let close =
+        Order::Administer(Administration::SetOpen { machine: "m1".to_owned(), open: false, why: None });
     world.app.desk.order(by, close).await.unwrap().unwrap();
     [runs[0], runs[1]]
 }

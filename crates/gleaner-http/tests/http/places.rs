@@ -391,8 +391,11 @@ async fn who_watches_slowly_hears_how_much_was_missed() {
         if number == most {
             assert!(watched[0].recv().await.is_ok(), "{most} are kept");
         }
-        let order =
-            Order::Administer(Administration::SetOpen { machine: "m1".to_owned(), open: number % 2 == 1 });
+        let order = Order::Administer(Administration::SetOpen {
+            machine: "m1".to_owned(),
+            open: number % 2 == 1,
+            why: None,
+        });
         world.app.desk.order(by.clone(), order).await.unwrap().unwrap();
     }
     let missed = watched[1].recv().await;

@@ -142,7 +142,10 @@ async fn what_is_over_is_told_as_before_and_runs_again() {
     world
         .app
         .desk
-        .order(by, Order::Administer(Administration::SetOpen { machine: "m1".to_owned(), open: false }))
+        .order(
+            by,
+            Order::Administer(Administration::SetOpen { machine: "m1".to_owned(), open: false, why: None }),
+        )
         .await
         .unwrap()
         .unwrap();
@@ -182,7 +185,8 @@ async fn between_two_ends_of_a_task_the_first_is_explained() {
     let path = format!("{JOB}/tasks/1/explain?at_s={}", world.app.desk.now().seconds());
     let before = told_at(&world, &[path.as_str()]).await;
     let by = Requester { user: "root".to_owned(), role: Role::Admin, token: None };
-    let close = Order::Administer(Administration::SetOpen { machine: "m1".to_owned(), open: false });
+    let close =
+        Order::Administer(Administration::SetOpen { machine: "m1".to_owned(), open: false, why: None });
     world.app.desk.order(by, close).await.unwrap().unwrap();
     assert_eq!(world.post(&format!("{JOB}/rerun"), &world.alice, &json!({})).await.status, 200);
     let mut agent = Agent::join(&world, "m2").await;

@@ -60,7 +60,8 @@ async fn over(world: &World, job: u32, token: &str) {
 /// Its agent is not there after a restart, though its lease goes on.
 async fn close(world: &World, machine: &str) {
     let by = Requester { user: "root".to_owned(), role: Role::Admin, token: None };
-    let close = Order::Administer(Administration::SetOpen { machine: machine.to_owned(), open: false });
+    let close =
+        Order::Administer(Administration::SetOpen { machine: machine.to_owned(), open: false, why: None });
     world.app.desk.order(by, close).await.unwrap().unwrap();
 }
 

@@ -36,6 +36,15 @@ struct JobSum {
     overhead_s: f64,
 }
 
+/// A run that ended.
+#[derive(Clone, Copy)]
+pub(super) struct Ran<'a> {
+    pub(super) state: RunState,
+    pub(super) usage: &'a Usage,
+    /// Whether it left neither a result nor a checkpoint that counts.
+    pub(super) is_waste: bool,
+}
+
 impl Usages {
     pub(super) fn started(&mut self, ledger: &Ledger, at: Time, task: TaskId, overhead_s: Option<f64>) {
         let Some(overhead_s) = overhead_s else { return };
@@ -44,23 +53,27 @@ impl Usages {
         sum.overhead_s += overhead_s;
     }
 
-    pub(super) fn ended(
+    pub(super) fn ended(&mut self, ledger: &Ledger, at: Time, task: TaskId, ran: Ran<'_>) {
+        // What was stopped or lost says nothing of how long tasks take.
+        if matches!(ran.state, RunState::Done | RunState::Failed) {
+            self.job(ledger, at, task).ended(ran.usage);
+        }
+        self.used(ledger, at, task, ran);
+    }
+
+    /// What a run used is its user's, also where its end does not count.
+    pub(super) fn used(
         &mut self,
         ledger: &Ledger,
         at: Time,
         task: TaskId,
-        (state, usage): (RunState, &Usage),
+        Ran { state, usage, is_waste }: Ran<'_>,
     ) {
-        let failed = u64::from(state == RunState::Failed);
-        // What was stopped or lost says nothing of how long tasks take.
-        if matches!(state, RunState::Done | RunState::Failed) {
-            self.job(ledger, at, task).ended(usage);
-        }
-        let user = &ledger.job_of(task).1.user;
-        if self.users.len() >= USERS_USED_KEPT && !self.users.contains_key(user) {
+        let Some((_, job)) = ledger.find_job_of(task) else { return };
+        if self.users.len() >= USERS_USED_KEPT && !self.users.contains_key(&job.user) {
             return;
         }
-        let hours = self.users.entry(user.clone()).or_default();
+        let hours = self.users.entry(job.user.clone()).or_default();
         let hour = at.nanos() / HOUR_NS;
         while hours.front().is_some_and(|(first, _)| first + HOURS <= hour) {
             hours.pop_front();
@@ -68,11 +81,22 @@ impl Usages {
         if hours.back().is_none_or(|(last, _)| *last != hour) {
             hours.push_back((hour, UserUse::default()));
         }
+        let core_s = usage.elapsed_s * f64::from(job.spec.needs.cores);
         let (_, used) = hours.back_mut().expect("there is this hour");
-        used.runs += 1;
-        used.failed += failed;
-        used.machine_s += usage.elapsed_s;
-        used.cpu_s += usage.cpu_s;
+        add(
+            used,
+            &UserUse {
+                user: String::new(),
+                runs: 1,
+                done: u64::from(state == RunState::Done),
+                failed: u64::from(state == RunState::Failed),
+                machine_s: usage.elapsed_s,
+                core_s,
+                wasted_core_s: if is_waste { core_s } else { 0.0 },
+                cpu_s: usage.cpu_s,
+                memory_bytes: usage.memory_bytes,
+            },
+        );
     }
 
     /// Jobs of which nothing ran since a moment, and users.
@@ -99,10 +123,7 @@ impl Usages {
         let summed = users.map(|(name, hours)| {
             let mut all = UserUse { user: name.clone(), ..UserUse::default() };
             for (_, used) in hours.iter().filter(|(of, _)| of + HOURS > hour) {
-                all.runs += used.runs;
-                all.failed += used.failed;
-                all.machine_s += used.machine_s;
-                all.cpu_s += used.cpu_s;
+                add(&mut all, used);
             }
             all
         });
@@ -112,6 +133,17 @@ impl Usages {
         let jobs = jobs.filter(|sum| user.is_none_or(|user| user == sum.shown.user));
         (users, jobs.map(JobSum::view).collect())
     }
+}
+
+fn add(all: &mut UserUse, used: &UserUse) {
+    all.runs += used.runs;
+    all.done += used.done;
+    all.failed += used.failed;
+    all.machine_s += used.machine_s;
+    all.core_s += used.core_s;
+    all.wasted_core_s += used.wasted_core_s;
+    all.cpu_s += used.cpu_s;
+    all.memory_bytes = all.memory_bytes.max(used.memory_bytes);
 }
 
 fn place(elapsed_s: f64) -> usize {
@@ -221,7 +253,7 @@ mod tests {
         let ledger = jobs(USERS_USED_KEPT + 1);
         let mut usages = Usages::default();
         let ends = |usages: &mut Usages, tasks: std::ops::Range<usize>| {
-            let end = (RunState::Done, &Usage::default());
+            let end = Ran { state: RunState::Done, usage: &Usage::default(), is_waste: false };
             tasks.for_each(|task| usages.ended(&ledger, Time::ZERO, TaskId::new(task), end));
             let (users, jobs) = usages.view(None, Time::ZERO);
             (users.len(), jobs.len(), jobs.last().map(|oldest| oldest.job.0))

@@ -10,9 +10,10 @@ use gleaner_policy::PolicySpec;
 use gleaner_units::{MachineId, Time};
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{Actor, Enrolled, Enrolment, PolicyKeys, QuotaSetting, Role};
-use gleaner_wire::limits::{AGENTS_MAX, PRICE_MAX};
+use gleaner_wire::limits::{AGENTS_MAX, PRICE_MAX, REASON_BYTES_MAX};
 use gleaner_wire::meant::meant;
 use gleaner_wire::session::ToAgent;
+use gleaner_wire::text::{is_blank, tamed};
 use std::collections::{BTreeSet, HashSet};
 
 impl Desk {
@@ -113,9 +114,12 @@ impl Desk {
                 owner.as_deref().map_or(Ok(()), |owner| check_name("an owner", owner))?;
                 Fact::MachineOwnerSet { agent: self.machine(&machine)?, owner, by }
             }
-            Administration::SetOpen { machine, open } => {
+            Administration::SetOpen { machine, open, why } => {
                 let agent = self.machine_not_revoked(&machine)?;
-                let why = if open { String::new() } else { format!("closed by {by}") };
+                let said = why.filter(|why| !is_blank(why));
+                let said =
+                    said.map_or_else(String::new, |why| format!(": {}", tamed(&why, REASON_BYTES_MAX)));
+                let why = if open { String::new() } else { format!("closed by {by}{said}") };
                 // The agent is not told: what it says of itself is its owner's wish alone.
                 Fact::MachineOpened { agent, open, why, by }
             }

@@ -112,6 +112,8 @@ pub enum Administration {
         machine: String,
         /// Whether they may.
         open: bool,
+        /// What they may not for, as somebody said.
+        why: Option<String>,
     },
     /// Let what runs on a machine stand still, or go on.
     SetPaused {

@@ -77,8 +77,13 @@ impl Agent {
 
     /// Why it is as it is: what was ordered goes before what its agent says.
     pub fn why(&self) -> Option<String> {
+        self.orders().next().or_else(|| self.why.clone())
+    }
+
+    /// What was ordered that keeps new tasks from it.
+    pub fn orders(&self) -> impl Iterator<Item = String> {
         let paused = self.paused_by.as_ref().map(|by| format!("paused by {by}"));
-        paused.or_else(|| self.why_by_order.clone()).or_else(|| self.why.clone())
+        paused.into_iter().chain(self.why_by_order.clone())
     }
 
     /// Whether nobody wants no new tasks there.

@@ -42,6 +42,7 @@ fn machine(desk: &Desk, id: MachineId, agent: &Agent) -> MachineView {
         machine: agent.name.clone(),
         state,
         why: turned_away.cloned().or(why).or_else(|| agent.shown.why().cloned()),
+        orders: agent.orders().collect(),
         refused: refused.cloned(),
         owner: agent.owner.clone(),
         profile: agent.profile.clone(),

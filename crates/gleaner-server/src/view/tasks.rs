@@ -6,10 +6,12 @@ use super::runs::{open_runs, waits_for_space};
 use super::waits::{self, Situation};
 use crate::desk::Desk;
 use crate::ledger::{Job, OPERATIONS_EACH, RetiredTask};
-use crate::limits::STRETCHES_LISTED_MAX;
+use crate::limits::{COMMAND_LISTED_MAX, STRETCHES_LISTED_MAX};
 use crate::store::{PastReader, ReadError, Removal, Results, TaskRange, Wanted};
 use gleaner_units::{TaskId, Time};
-use gleaner_wire::api::{JobList, JobView, RemovalView, TaskList, TaskPhase, TaskView};
+use gleaner_wire::api::{Asked, JobList, JobView, RemovalView, TaskList, TaskPhase, TaskView};
+use gleaner_wire::job::JobSpec;
+use gleaner_wire::text::tamed;
 use gleaner_wire::{JobId, VERSION};
 use std::collections::BTreeMap;
 
@@ -103,7 +105,19 @@ impl JobListing {
 /// A task of a job, of which the description is all here.
 pub fn task(desk: &Desk, (id, job): (JobId, &Job), task: &KnownTask<'_>) -> TaskView {
     let (command, needs) = (job.command_of(task.id), Some(job.spec.needs.clone()));
-    TaskView { command, needs, ..task_of_many(desk, (id, job), task) }
+    TaskView { command, needs, asked: Some(asked(&job.spec)), ..task_of_many(desk, (id, job), task) }
+}
+
+fn asked(spec: &JobSpec) -> Asked {
+    let beginning = |text: Option<&String>| text.map(|text| tamed(text, COMMAND_LISTED_MAX));
+    Asked {
+        priority: spec.priority,
+        retries: spec.retries,
+        quorum: spec.quorum,
+        checkpoint: spec.checkpoint.folder || spec.checkpoint.exit_code.is_some(),
+        requirements: beginning(spec.requirements.as_ref()),
+        rank: beginning(spec.rank.as_ref()),
+    }
 }
 
 /// One of several tasks, without what its job's description says of it.
@@ -117,6 +131,7 @@ fn task_of_many(desk: &Desk, of: (JobId, &Job), task: &KnownTask<'_>) -> TaskVie
         task: job.number(id),
         command: Vec::new(),
         needs: None,
+        asked: None,
         phase: record.phase,
         runs,
         open_runs: open_runs(desk, id),
@@ -229,7 +244,7 @@ mod tests {
     use crate::ledger::Ledger;
     use gleaner_wire::Lineage;
     use gleaner_wire::api::Actor;
-    use gleaner_wire::job::{JobSpec, TaskList as JobTasks};
+    use gleaner_wire::job::TaskList as JobTasks;
 
     /// Every other task is held, the others are cancelled, and the last one waits.
     #[test]

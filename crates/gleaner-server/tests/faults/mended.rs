@@ -68,18 +68,18 @@ fn a_lost_result_counts_though_the_task_was_held_and_released() {
     let mut small = Small::running();
     small.lose();
     small.order(Order::Hold(JOB, only(0)));
-    small.order(Order::Administer(Administration::SetOpen { machine: "m".into(), open: false }));
+    small.order(Order::Administer(Administration::SetOpen { machine: "m".into(), open: false, why: None }));
     small.order(Order::Release(JOB, only(0)));
     small.connect(1);
     small.ends(one(), &DONE);
-    small.order(Order::Administer(Administration::SetOpen { machine: "m".into(), open: true }));
+    small.order(Order::Administer(Administration::SetOpen { machine: "m".into(), open: true, why: None }));
     assert_eq!((small.phase(), small.desk.ledger().is_live(task())), (TaskPhase::Done, false));
 }
 
 #[test]
 fn the_output_of_a_lost_run_that_counts_is_kept() {
     let mut small = Small::running();
-    small.order(Order::Administer(Administration::SetOpen { machine: "m".into(), open: false }));
+    small.order(Order::Administer(Administration::SetOpen { machine: "m".into(), open: false, why: None }));
     small.lose();
     small.connect(1);
     let stream = Stream::Stdout;
@@ -156,7 +156,11 @@ fn a_machine_that_cannot_start_what_others_can_is_closed() {
         if is_closed {
             let why = agent.why().expect("a reason");
             assert!(why.starts_with("5 runs in a row") && why.contains("gleaner machine resume m"), "{why}");
-            small.order(Order::Administer(Administration::SetOpen { machine: "m".into(), open: true }));
+            small.order(Order::Administer(Administration::SetOpen {
+                machine: "m".into(),
+                open: true,
+                why: None,
+            }));
             assert!(small.desk.ledger().agent(MachineId::new(0)).open);
         }
     }
@@ -202,7 +206,7 @@ fn a_run_that_was_given_up_in_the_same_turn_is_not_sent_out() {
 #[test]
 fn a_machine_stays_closed_by_order_whatever_its_agent_says() {
     let mut small = Small::running();
-    small.order(Order::Administer(Administration::SetOpen { machine: "m".into(), open: false }));
+    small.order(Order::Administer(Administration::SetOpen { machine: "m".into(), open: false, why: None }));
     small.connect(1);
     small.say(FromAgent::Open { open: true, why: String::new() });
     assert!(!small.desk.ledger().agent(MachineId::new(0)).open);
@@ -212,12 +216,12 @@ fn a_machine_stays_closed_by_order_whatever_its_agent_says() {
 fn why_a_machine_is_closed_by_order_is_said_whatever_its_agent_says() {
     let mut small = Small::running();
     let why = |small: &Small| gleaner_server::view::machines(&small.desk).machines.swap_remove(0).why;
-    small.order(Order::Administer(Administration::SetOpen { machine: "m".into(), open: false }));
+    small.order(Order::Administer(Administration::SetOpen { machine: "m".into(), open: false, why: None }));
     for said in ["the agent was told to leave", "the owner paused it"] {
         small.say(FromAgent::Open { open: false, why: said.to_owned() });
         assert_eq!(why(&small).as_deref(), Some("closed by user root"));
     }
-    small.order(Order::Administer(Administration::SetOpen { machine: "m".into(), open: true }));
+    small.order(Order::Administer(Administration::SetOpen { machine: "m".into(), open: true, why: None }));
     assert_eq!(why(&small).as_deref(), Some("the owner paused it"), "what is left, and not what was");
     small.say(FromAgent::Open { open: true, why: "the owner's rules allow it".to_owned() });
     assert!(small.desk.ledger().agent(MachineId::new(0)).open);

@@ -354,6 +354,7 @@ impl World {
             self.admin_asks(Order::Administer(Administration::SetOpen {
                 machine: format!("m{agent}"),
                 open: true,
+                why: None,
             }));
             self.admin_asks(Order::Administer(Administration::SetPaused {
                 machine: format!("m{agent}"),

@@ -205,6 +205,7 @@ fn administration(chance: &mut Chance, agents: u32, plans: bool, may_go: &Range<
         3..=4 => Order::Administer(Administration::SetOpen {
             machine: machine(chance.below(agents.into())),
             open: chance.one_in(2),
+            why: None,
         }),
         5..=6 => Order::Administer(Administration::SetPaused {
             machine: machine(chance.below(agents.into())),

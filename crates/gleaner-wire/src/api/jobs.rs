@@ -250,6 +250,9 @@ pub struct TaskView {
     /// What its job asks of a machine for each of its tasks. A list of tasks does not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs: Option<Needs>,
+    /// What else its job asks for. A list of tasks does not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Asked>,
     /// Where it is in its life.
     pub phase: TaskPhase,
     /// How often it was sent to a machine.
@@ -280,6 +283,24 @@ pub struct TaskView {
     /// When what it had left was removed, if it was.
     #[serde(default)]
     pub results_removed: Option<RemovalView>,
+}
+
+/// What a job asks for beside what its tasks need of a machine.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Asked {
+    /// Higher goes first; 0 unless its user said something.
+    pub priority: i32,
+    /// How often a failed task of it is tried again.
+    pub retries: u32,
+    /// How many machines have to give the same answer.
+    pub quorum: u32,
+    /// Whether its program saves its state, to go on from there.
+    pub checkpoint: bool,
+    /// Requirements on machines: the beginning, 1 KiB of them.
+    pub requirements: Option<String>,
+    /// Which machines it likes best: likewise.
+    pub rank: Option<String>,
 }
 
 /// A run of a task that is not over.

@@ -13,6 +13,9 @@ pub struct MachineView {
     pub state: MachineState,
     /// Why, where someone wants it so.
     pub why: Option<String>,
+    /// What was ordered that keeps new tasks from it, until `resume`, with who ordered it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub orders: Vec<String>,
     /// Why another agent that comes under this machine's identity is not let in, while it comes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,

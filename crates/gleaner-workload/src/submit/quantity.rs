@@ -1,4 +1,4 @@
-//! Amounts with units, as people write them: `4GB`, `512M`, `90s`, `2h`, `12e6`.
+//! Amounts with units, as people write them: `4GB`, `512M`, `90s`, `1h30m`, `01:30:00`, `12e6`.
 
 use crate::error::quoted;
 use gleaner_wire::job::is_length;
@@ -43,6 +43,7 @@ pub(crate) fn size_in(text: &str, base: u64) -> Result<u64, InvalidQuantity> {
     let wrong =
         || InvalidQuantity { found: quoted(text), expected: "size, as 512M, 4GB or a number of bytes" };
     let (number, unit) = split(text).ok_or_else(wrong)?;
+    let unit = unit.to_ascii_lowercase();
     let bare = unit.strip_suffix("ib").filter(|bare| !bare.is_empty()).or(unit.strip_suffix('b'));
     let known = SIZES.iter().find(|(name, _)| *name == bare.unwrap_or(&unit));
     let bytes_each = match known {
@@ -56,17 +57,55 @@ pub(crate) fn size_in(text: &str, base: u64) -> Result<u64, InvalidQuantity> {
     if bytes <= (1_u64 << 53) as f64 { Ok(bytes as u64) } else { Err(too_large()) }
 }
 
-/// Seconds: `90`, `90s`, `1.5h`, `2d`.
+/// Seconds: `90`, `90s`, `1.5h`, `1h30m`, and as Slurm has them `01:30:00` and `1-00:00:00`. **`10:00` is none**: Slurm means
+/// minutes by it and others hours, and a run would be ended long before its time, or long after.
 pub fn duration_s(text: &str) -> Result<f64, InvalidQuantity> {
-    let wrong = || InvalidQuantity {
-        found: quoted(text),
-        expected: "time, as 90s, 10m, 2h, 1d or a number of seconds",
+    let expected = if text.split(':').count() == 2 && !text.contains('-') {
+        "time without doubt: minutes are 10m or 00:10:00, hours are 10h or 10:00:00"
+    } else {
+        "time, as 90s, 10m, 1h30m, 2h, 1d, 01:30:00, 1-00:00:00 or a number of seconds"
     };
-    let (number, unit) = split(text).ok_or_else(wrong)?;
-    let (_, seconds_each) = SPANS.iter().find(|(name, _)| *name == unit).ok_or_else(wrong)?;
-    let seconds = number * seconds_each;
-    let too_long = || InvalidQuantity { found: quoted(text), expected: "time of at most 366000 days" };
-    if seconds <= SPAN_MAX_S { Ok(seconds) } else { Err(too_long()) }
+    let wrong = |expected| InvalidQuantity { found: quoted(text), expected };
+    let seconds = in_units(text).or_else(|| on_a_clock(text.trim())).ok_or_else(|| wrong(expected))?;
+    if seconds <= SPAN_MAX_S { Ok(seconds) } else { Err(wrong("time of at most 366000 days")) }
+}
+
+/// Numbers with units, each smaller than the one before. A number without a unit stands alone: nobody knows what the 30 of `1h30` are.
+fn in_units(text: &str) -> Option<f64> {
+    let (mut rest, mut sum_s, mut above_s) = (text, 0.0, f64::INFINITY);
+    loop {
+        let (number, after) = split(rest)?;
+        let end = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
+        let unit = after[..end].trim_end().to_ascii_lowercase();
+        let &(_, seconds_each) = SPANS.iter().find(|(name, _)| *name == unit)?;
+        let is_alone = rest.len() == text.len() && end == after.len();
+        if seconds_each >= above_s || (unit.is_empty() && !is_alone) {
+            return None;
+        }
+        sum_s += number * seconds_each;
+        if end == after.len() {
+            return Some(sum_s);
+        }
+        (rest, above_s) = (&after[end..], seconds_each);
+    }
+}
+
+/// Hours, minutes and seconds; after days, hours alone or with minutes too.
+fn on_a_clock(text: &str) -> Option<f64> {
+    let (days, clock) = text.split_once('-').map_or((None, text), |(days, clock)| (Some(days), clock));
+    let parts: Vec<&str> = clock.split(':').collect();
+    let fits = if days.is_some() { parts.len() <= 3 } else { parts.len() == 3 };
+    let is_short = parts.iter().skip(1).all(|part| part.len() <= 2);
+    let amounts =
+        days.into_iter().map(|days| (days, 86_400.0)).chain(parts.into_iter().zip([3600.0, 60.0, 1.0]));
+    let mut sum_s = 0.0;
+    for (digits, seconds_each) in amounts {
+        if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        sum_s += digits.parse::<f64>().ok()? * seconds_each;
+    }
+    (fits && is_short).then_some(sum_s)
 }
 
 /// Operations: `12e6`, `5G`, `1.5T`. A letter stands for a power of 1000, as `gleaner machines` has them.
@@ -83,12 +122,12 @@ pub fn operations(text: &str) -> Result<f64, InvalidQuantity> {
     })
 }
 
-/// A number that is not negative, and the unit after it in lower case.
-fn split(text: &str) -> Option<(f64, String)> {
+/// A number that is not negative, and what stands after it.
+fn split(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number = text[..end].parse().ok()?;
-    Some((number, text[end..].trim_start().to_ascii_lowercase()))
+    Some((number, text[end..].trim_start()))
 }
 
 #[cfg(test)]
@@ -154,6 +193,24 @@ mod tests {
             ("2D", Some(172_800.0)),
             ("250ms", Some(0.25)),
             ("10m", Some(600.0)),
+            ("90m", Some(5400.0)),
+            ("1h30m", Some(5400.0)),
+            ("1d 2 h 3M 4s", Some(93_784.0)),
+            ("0.5h1.5s", Some(1801.5)),
+            ("01:00:00", Some(3600.0)),
+            ("72:05:09", Some(259_509.0)),
+            ("1-00:00:00", Some(86_400.0)),
+            ("2-12:30", Some(217_800.0)),
+            ("2-12", Some(216_000.0)),
+            ("10:00", None),
+            ("1h30", None),
+            ("90 30", None),
+            ("30m1h", None),
+            ("1h1h", None),
+            ("1:2:3:4", None),
+            ("1:600:00", None),
+            ("1-", None),
+            ("1-2:+3", None),
             ("", None),
             ("h", None),
             ("2y", None),
@@ -163,5 +220,9 @@ mod tests {
         ] {
             assert_eq!(duration_s(text).ok(), expected, "{text}");
         }
+        let unclear = duration_s("10:00").map_err(|why| why.to_string());
+        let expected =
+            "\"10:00\" is no time without doubt: minutes are 10m or 00:10:00, hours are 10h or 10:00:00";
+        assert_eq!(unclear, Err(expected.to_owned()));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::grid::GridArguments;
 use crate::candidates;
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 
 /// `gleaner machine`.
@@ -12,7 +13,7 @@ pub(crate) enum MachineArguments {
     /// Resume: take back `pause` and `drain`
     Resume(MachineName),
     /// Start nothing new there; what runs may end
-    Drain(MachineName),
+    Drain(DrainArguments),
     /// Measure its speed again, when its owner does not need it, ten minutes after the last time at the earliest
     Measure(MachineName),
     /// Revoke it: it can never connect again
@@ -23,6 +24,16 @@ pub(crate) enum MachineArguments {
     Price(PriceArguments),
     /// Say whose a machine is: where answers are compared, all machines of one owner have one vote
     Owner(MachineOwnerArguments),
+}
+
+/// `gleaner machine drain`.
+#[derive(Args, Debug)]
+pub(crate) struct DrainArguments {
+    /// What for: `gleaner machines` and `gleaner audit` show it
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) why: Option<String>,
+    #[command(flatten)]
+    pub(crate) machine: MachineName,
 }
 
 /// `gleaner machine price`.

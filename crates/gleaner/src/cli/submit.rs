@@ -112,7 +112,7 @@ pub(crate) struct SubmitArguments {
     /// How large the task's folder may grow, as 10GB
     #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = "Scheduling")]
     pub(crate) disk: Option<u64>,
-    /// How long one run may take, as 90s or 2h; 0 for as long as it likes
+    /// How long one run may take, as 90s, 1h30m or 01:30:00; 0 for as long as it likes
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Scheduling")]
     pub(crate) time_limit: Option<f64>,
     /// A tag that a machine must have, as `gleaner work --tag` gave it; may be given several times
@@ -166,6 +166,9 @@ pub(crate) struct SubmitArguments {
     /// Wait until all tasks are over; exits with 1 if one failed or was cancelled
     #[arg(long)]
     pub(crate) wait: bool,
+    /// With --wait, wait no longer than this, as 30m or 2h: exits with 1 if not all are over by then, and they go on
+    #[arg(long, value_name = "TIME", value_parser = seconds, requires = "wait")]
+    pub(crate) wait_at_most: Option<f64>,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
 }

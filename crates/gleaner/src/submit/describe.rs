@@ -433,6 +433,7 @@ mod tests {
             ("submit -f missing.toml --set a=1", "--set is for the macros of an HTCondor submit file"),
             ("submit -f missing.sub --set =2", "--set =2: expected NAME=VALUE, as N=100"),
             ("submit --time-limit 99999999999999h -- b", "expected a time of at most 366000 days"),
+            ("submit --time-limit 10:00 -- b", "expected a time without doubt: minutes are 10m or 00:10:00"),
             ("submit --quorum 0 -- b", "0 is not in 1..=7"),
             ("submit -f missing.jdf --set a=1", "--set is for the macros of an HTCondor submit file"),
             ("submit -f missing.toml --ignore command", "--ignore is for HTCondor submit files and"),

@@ -291,6 +291,7 @@ mod tests {
             sample: None,
             heard_s: None,
             trust: None,
+            orders: Vec::new(),
         }
     }
 

@@ -64,6 +64,7 @@ fn machine(name: &str, state: MachineState, why: Option<&str>) -> MachineView {
         sample: None,
         heard_s: None,
         trust: None,
+        orders: Vec::new(),
     }
 }
 
@@ -73,6 +74,7 @@ fn task(number: u32, phase: TaskPhase, outcome: Option<Outcome>) -> TaskView {
         task: number,
         command: Vec::new(),
         needs: None,
+        asked: None,
         phase,
         runs: 1,
         length: None,

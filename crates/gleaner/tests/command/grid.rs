@@ -76,6 +76,7 @@ fn without_a_coordinator_the_exit_code_is_3() {
         "fetch 7 --to x",
         "policy set bertasi/social",
         "labels",
+        "use --user ada",
         "token user ada",
     ] {
         let (code, error) = gleaner(home.path(), line);

@@ -18,7 +18,9 @@ fn tasks_end_within_a_budget() {
     grid.start();
     for (name, percent, price) in PRICES {
         grid.add(name, percent, "sessions = \"ignore\"\nnot_on_battery = false\n", &[]);
-        grid.ok(&["machine", "price", name, &price.to_string()]);
+        let priced = grid.cli(&["machine", "price", name, &price.to_string()]);
+        let said = String::from_utf8_lossy(&priced.stderr).into_owned();
+        assert!(priced.status.success() && said.contains("running costs nothing for now"), "{said}");
     }
     let recharge = RECHARGE.to_string();
     grid.ok(&["budget", "set", &recharge, "--period", "2s", "--per", "user", "--charged", "ended"]);

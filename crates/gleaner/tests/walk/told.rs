@@ -78,5 +78,24 @@ fn last_is_all_that_a_file_made_and_several_tasks_are_named_at_once() {
     assert_eq!(none.status.code(), Some(2));
     grid.ok(&["submit", "--wait", "--", "true"]);
     assert_eq!(grid.ok(&["wait", "last"]), "job 3: 1 done\n", "a later one is the last now");
+    let late: [&[&str]; 2] = [
+        &["submit", "--wait", "--wait-at-most", "1s", "--cores", "100", "--", "true"],
+        &["wait", "--wait-at-most", "1s", "last"],
+    ];
+    for arguments in late {
+        let waited = grid.cli(arguments);
+        let said = String::from_utf8_lossy(&waited.stderr).into_owned();
+        assert!(said.contains("job 4 waits for "), "{said}");
+        assert!(said.contains("job 4 is not over after 1.0s, and goes on: 1 waiting"), "{said}");
+        assert_eq!(waited.status.code(), Some(1), "{said}");
+    }
+    grid.ok(&["cancel", "last"]);
+    let drain = ["machine", "drain", "lab", "--why", "new disks"];
+    assert_eq!(grid.ok(&drain), "drain: lab\n");
+    let machines = grid.ok(&["machines"]);
+    assert!(machines.contains("lab: closed by user ") && machines.contains(": new disks"), "{machines}");
+    assert_eq!(grid.ok(&drain), "drain: lab; nothing changed, it was so before\n");
+    assert_eq!(grid.json(&["machine", "resume", "lab"])["changed"], true);
+    assert_eq!(grid.json(&["machine", "resume", "lab"])["changed"], false);
     grid.wind_up();
 }
