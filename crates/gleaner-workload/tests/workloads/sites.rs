@@ -198,7 +198,7 @@ fn what_is_wrong_with_tables_logs_and_sizes_is_said_with_its_place() {
         (with([SITES.lines().next().expect("a header"), JOBS], &[]), "sites.csv: found no sites"),
         (
             with([SITES, &JOBS.replace("north", "nroth")], &[]),
-            "jobs.csv:2: source: found \"nroth\"; expected one of north",
+            "jobs.csv:2: source: found \"nroth\"; expected one of south, north; did you mean north?",
         ),
         (with([SITES, &JOBS.replace("1000,north", "1000,")], &[]), "jobs.csv:2: source: found \"\""),
         (with([SITES, &JOBS.replace("b,5", "a,5")], &[]), "jobs.csv:3: id: found \"a\" a second time"),
