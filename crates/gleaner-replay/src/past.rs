@@ -1,14 +1,17 @@
 //! What was, noted while the journal is read.
 
 mod again;
+mod caps;
 mod end;
 mod figures;
 
+pub use caps::CapChange;
 pub use end::{LeftOut, Past, Placed};
 pub use figures::Figures;
 
 use crate::coming::Coming;
 use crate::shares::Shares;
+use caps::Caps;
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::{Agent, Ledger, ReplayError, Step, Told};
 use gleaner_server::store::TaskRange;
@@ -34,6 +37,8 @@ pub struct Reading {
     /// By machine: what its owner uses, and whether it is there and takes tasks.
     machines: Vec<Presence>,
     shares: Shares,
+    /// What users might have, and when.
+    caps: Caps,
     /// Moves that came to an end, and how long they took together.
     moved: (u32, f64),
 }
@@ -92,7 +97,8 @@ impl Reading {
         });
         let loads = told.collect();
         let shares = Shares::begun_with(ledger.grid());
-        Self { loads, machines, shares, ..Self::of(ledger) }
+        let caps = Caps::begun_with(ledger.people());
+        Self { loads, machines, shares, caps, ..Self::of(ledger) }
     }
 
     fn of(mut ledger: Ledger) -> Self {
@@ -108,6 +114,7 @@ impl Reading {
             loads: Vec::new(),
             machines: Vec::new(),
             shares: Shares::default(),
+            caps: Caps::default(),
             moved: (0, 0.0),
         }
     }
@@ -133,6 +140,7 @@ impl Reading {
             self.step(at, (&told, share), &entry.fact);
         }
         self.machine_changed(at, &entry.fact);
+        self.caps.note(at, &entry.fact);
         Ok(())
     }
 

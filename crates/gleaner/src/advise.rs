@@ -18,7 +18,7 @@ use findings::Findings;
 use subject::Subject;
 
 /// Whenever results mean something else than before, this changes.
-const EDITION: &str = "advise 5";
+const EDITION: &str = "advise 6";
 
 pub(crate) fn run(arguments: &AdviseArguments) -> Outcome {
     interrupt::listen();

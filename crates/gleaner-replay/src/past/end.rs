@@ -1,5 +1,6 @@
 //! What it came to: the tasks that are compared, how they went, and the grid on which they are run again.
 
+use super::caps::CapChange;
 use super::figures::{Figures, mean, span, waits_of};
 use super::{Noted, Reading};
 use gleaner_core::{GridConfig, Migration};
@@ -19,6 +20,8 @@ pub struct Past {
     pub policy: PolicySpec,
     /// What the simulator is given, but for what may be spent and how many machines have to agree.
     pub setup: Setup,
+    /// How many cores users' runs might take at a time, by time.
+    pub caps: Vec<CapChange>,
     /// What was left to chance went by it at the end.
     pub seed: u64,
     /// Tasks that are no part of the comparison.
@@ -85,9 +88,11 @@ impl Reading {
         compared.drain(..compared.len().saturating_sub(tasks_max));
         // Owners' loads come by time; what was noted of the time before a machine joined belongs to the front.
         self.loads.sort_by_key(|change| change.time);
-        // A machine that left when all was done, as when the coordinator stopped, takes nothing from a run that lasts longer.
+        // A machine that left when all was done, as when the coordinator stopped, takes nothing from a run that lasts longer;
+        // neither does a quota that was set then.
         if let Some(over) = compared.iter().filter_map(|(task, _)| self.tasks[task].ended).max() {
             self.loads.retain(|change| change.time < over || change.load < 1.0);
+            self.caps.forget_from(over);
         }
         let was = self.was(&compared);
         let tasks = compared.iter().map(|(task, _)| (self.tasks[task].job, self.tasks[task].number));
@@ -97,6 +102,7 @@ impl Reading {
             seed: self.ledger.grid().seed(),
             left_out,
             setup: self.setup(&compared),
+            caps: self.caps.changes(&self.ledger),
             tasks: tasks.collect(),
             machines: self.ledger.agents().iter().map(|agent| agent.name.clone()).collect(),
             placed: compared.iter().map(|(task, _)| self.tasks[task].placed()).collect(),

@@ -317,8 +317,8 @@ impl Runnable for Ready<'_> {
                 fingerprint(format_args!("{rule} of {text} on {cores} shaken by {shake}"))
             }
             Under::Past { past, .. } => {
-                let (rule, setup) = (self.rule(), &past.setup);
-                fingerprint(format_args!("{rule} of {setup:?} shaken by {shake}"))
+                let (rule, setup, caps) = (self.rule(), &past.setup, &past.caps);
+                fingerprint(format_args!("{rule} of {setup:?} {caps:?} shaken by {shake}"))
             }
         }
     }
