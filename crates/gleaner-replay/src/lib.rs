@@ -30,6 +30,6 @@ mod shares;
 mod source;
 mod what_if;
 
-pub use past::{CapChange, Figures, LeftOut, Past, Placed, Reading};
-pub use source::{SourceError, read, read_last};
+pub use past::{CapChange, Figures, LeftOut, LoggedJob, LoggedTask, Past, Placed, Reading, TaskLog};
+pub use source::{SourceError, read, read_last, read_log};
 pub use what_if::what_if;

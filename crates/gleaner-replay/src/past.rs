@@ -4,10 +4,12 @@ mod again;
 mod caps;
 mod end;
 mod figures;
+mod log;
 
 pub use caps::CapChange;
 pub use end::{LeftOut, Past, Placed};
 pub use figures::Figures;
+pub use log::{LoggedJob, LoggedTask, TaskLog};
 
 use crate::coming::Coming;
 use crate::shares::Shares;
@@ -31,6 +33,8 @@ pub struct Reading {
     came: Coming,
     /// By task: those of them of which a run started, ended or moved since.
     tasks: BTreeMap<TaskId, Noted>,
+    /// What a log says of their jobs, where one is to be made.
+    jobs: Option<BTreeMap<JobId, LoggedJob>>,
     /// What came before is of no interest once it is long over.
     since: Time,
     loads: Vec<LoadChange>,
@@ -66,6 +70,10 @@ struct Noted {
     work: Vec<(MachineId, f64)>,
     /// Seconds on machines, lost work included.
     machine_s: f64,
+    /// Seconds of processors, of runs that were not in vain.
+    cpu_s: f64,
+    /// Of the last of them, at its peak.
+    memory_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -110,6 +118,7 @@ impl Reading {
             last: Time::ZERO,
             came: Coming::default(),
             tasks: BTreeMap::new(),
+            jobs: None,
             since: Time::ZERO,
             loads: Vec::new(),
             machines: Vec::new(),
@@ -184,6 +193,9 @@ impl Reading {
         };
         let came = self.came.find(task)?;
         let (job, of) = self.ledger.find_job_of(task)?;
+        if let Some(jobs) = &mut self.jobs {
+            jobs.entry(job).or_insert_with(|| LoggedJob::of(of));
+        }
         Some(unknown.insert(Noted::new(came, (job, of.number(task)), of.class)))
     }
 
@@ -245,6 +257,8 @@ impl Reading {
     ) {
         let Some(noted) = self.noted(task) else { return };
         noted.on = Some(on);
+        noted.cpu_s += end.usage.cpu_s;
+        noted.memory_bytes = end.usage.memory_bytes;
         let is_over = matches!(phase, TaskPhase::Done | TaskPhase::Failed);
         // What a run did that left no checkpoint and did not end the task was done again.
         if is_over || end.checkpoint.is_some() {
@@ -300,6 +314,8 @@ impl Noted {
             moving,
             work: Vec::new(),
             machine_s: 0.0,
+            cpu_s: 0.0,
+            memory_bytes: 0,
         }
     }
 }

@@ -120,7 +120,8 @@ fn report(
         .html()
 }
 
-fn without(left_out: &LeftOut) -> String {
+/// What is said of tasks that are no part of it, behind how many are.
+pub(crate) fn without(left_out: &LeftOut) -> String {
     let LeftOut { cancelled, unfinished, without_work } = *left_out;
     let parts = [(cancelled, "cancelled"), (unfinished, "not ended"), (without_work, "without work")];
     let parts: Vec<String> =

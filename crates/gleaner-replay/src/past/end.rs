@@ -68,17 +68,10 @@ impl Reading {
     pub fn end_since(mut self, since: Time, tasks_max: usize) -> Past {
         let begun = self.begun.unwrap_or(Time::ZERO);
         let since = Time::from_nanos(since.since(begun).nanos());
-        let mut left_out = self.never_noted(since);
+        let (ended, mut left_out) = self.ended_since(since);
         let mut compared: Vec<(TaskId, Ops)> = Vec::new();
-        for (&task, noted) in &self.tasks {
-            if noted.came < since {
-                continue;
-            }
-            if self.ledger.record(task).phase == TaskPhase::Cancelled {
-                left_out.cancelled += 1;
-            } else if noted.ended.is_none() {
-                left_out.unfinished += 1;
-            } else if let Some(length) = self.length(noted) {
+        for task in ended {
+            if let Some(length) = self.length(&self.tasks[&task]) {
                 compared.push((task, length));
             } else {
                 left_out.without_work += 1;
@@ -108,6 +101,22 @@ impl Reading {
             placed: compared.iter().map(|(task, _)| self.tasks[task].placed()).collect(),
             begun,
         }
+    }
+
+    /// Those that came since a moment and ran to their end, and how many did not.
+    pub(super) fn ended_since(&self, since: Time) -> (Vec<TaskId>, LeftOut) {
+        let mut left_out = self.never_noted(since);
+        let mut ended = Vec::new();
+        for (&task, noted) in self.tasks.iter().filter(|(_, noted)| noted.came >= since) {
+            if self.ledger.record(task).phase == TaskPhase::Cancelled {
+                left_out.cancelled += 1;
+            } else if noted.ended.is_none() {
+                left_out.unfinished += 1;
+            } else {
+                ended.push(task);
+            }
+        }
+        (ended, left_out)
     }
 
     /// Those that came since a moment and of which no run started or ended. Costs O(stretches of alike tasks).
