@@ -132,10 +132,10 @@ pub(crate) fn without(left_out: &LeftOut) -> String {
 impl From<SourceError> for Failure {
     fn from(error: SourceError) -> Self {
         match error {
-            SourceError::None(_)
-            | SourceError::Io { .. }
-            | SourceError::Line { .. }
-            | SourceError::Open(_) => Self::Usage(error.to_string()),
+            SourceError::Open(error) => error.into(),
+            SourceError::None(_) | SourceError::Io { .. } | SourceError::Line { .. } => {
+                Self::Usage(error.to_string())
+            }
             SourceError::Journal(_) | SourceError::Replay(_) => Self::Coordinator(error.to_string()),
         }
     }

@@ -11,7 +11,7 @@ is one sentence, the command that follows it, and the table behind it. What the 
 with seeds that did not choose it.
 
 Without a scenario or a log, advice is about the tasks that the grid of the folder ran in the last --days days. It reads the \
-journal and changes nothing.
+journal and changes nothing. The journal is on the coordinator's machine; elsewhere give a backup or an export with --journal.
 
 Examples:
   gleaner advise lab.toml --out advice
