@@ -259,6 +259,11 @@ impl Ready<'_> {
         Self { first_seed, ..self }
     }
 
+    /// The same with arrivals where they are.
+    pub(super) fn unshaken(self) -> Self {
+        Self { shake: Span::ZERO, ..self }
+    }
+
     /// The number that is to be low.
     pub(super) fn measure_of(&self, asked: Option<&str>) -> Result<String, Failure> {
         let (usual, known): (&str, Vec<&str>) = match &self.under {
