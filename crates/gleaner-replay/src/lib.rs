@@ -8,7 +8,8 @@
 //! tasks came, ran and ended. What it makes of this is a [`Setup`](gleaner_sim::Setup): the same machines, the same
 //! owners, the same tasks at the same moments, each with as much work as it turned out to be: the time that it ran, less what
 //! its neighbours and the owner had of its machine's cores meanwhile, as the simulator shares them out. So the policy that was
-//! leads back to what was, also where a machine has more slots than cores.
+//! leads back to what was, also where a machine has more slots than cores. Bounds on users' cores hold from and
+//! until the moments at which they were set ([`CapChange`]).
 //!
 //! What the simulator is not told, and takes to be otherwise than it was:
 //! - machines are as they were last measured, and labels as they were last learnt, from the start;
@@ -29,6 +30,6 @@ mod shares;
 mod source;
 mod what_if;
 
-pub use past::{Figures, LeftOut, Past, Placed, Reading};
-pub use source::{SourceError, read, read_last};
+pub use past::{CapChange, Figures, LeftOut, LoggedJob, LoggedTask, Past, Placed, Reading, TaskLog};
+pub use source::{SourceError, read, read_last, read_log};
 pub use what_if::what_if;

@@ -1,14 +1,19 @@
 //! What was, noted while the journal is read.
 
 mod again;
+mod caps;
 mod end;
 mod figures;
+mod log;
 
+pub use caps::CapChange;
 pub use end::{LeftOut, Past, Placed};
 pub use figures::Figures;
+pub use log::{LoggedJob, LoggedTask, TaskLog};
 
 use crate::coming::Coming;
 use crate::shares::Shares;
+use caps::Caps;
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::{Agent, Ledger, ReplayError, Step, Told};
 use gleaner_server::store::TaskRange;
@@ -28,12 +33,16 @@ pub struct Reading {
     came: Coming,
     /// By task: those of them of which a run started, ended or moved since.
     tasks: BTreeMap<TaskId, Noted>,
+    /// What a log says of their jobs, where one is to be made.
+    jobs: Option<BTreeMap<JobId, LoggedJob>>,
     /// What came before is of no interest once it is long over.
     since: Time,
     loads: Vec<LoadChange>,
     /// By machine: what its owner uses, and whether it is there and takes tasks.
     machines: Vec<Presence>,
     shares: Shares,
+    /// What users might have, and when.
+    caps: Caps,
     /// Moves that came to an end, and how long they took together.
     moved: (u32, f64),
 }
@@ -61,6 +70,10 @@ struct Noted {
     work: Vec<(MachineId, f64)>,
     /// Seconds on machines, lost work included.
     machine_s: f64,
+    /// Seconds of processors, of runs that were not in vain.
+    cpu_s: f64,
+    /// Of the last of them, at its peak.
+    memory_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +105,8 @@ impl Reading {
         });
         let loads = told.collect();
         let shares = Shares::begun_with(ledger.grid());
-        Self { loads, machines, shares, ..Self::of(ledger) }
+        let caps = Caps::begun_with(ledger.people());
+        Self { loads, machines, shares, caps, ..Self::of(ledger) }
     }
 
     fn of(mut ledger: Ledger) -> Self {
@@ -104,10 +118,12 @@ impl Reading {
             last: Time::ZERO,
             came: Coming::default(),
             tasks: BTreeMap::new(),
+            jobs: None,
             since: Time::ZERO,
             loads: Vec::new(),
             machines: Vec::new(),
             shares: Shares::default(),
+            caps: Caps::default(),
             moved: (0, 0.0),
         }
     }
@@ -133,6 +149,7 @@ impl Reading {
             self.step(at, (&told, share), &entry.fact);
         }
         self.machine_changed(at, &entry.fact);
+        self.caps.note(at, &entry.fact);
         Ok(())
     }
 
@@ -176,6 +193,9 @@ impl Reading {
         };
         let came = self.came.find(task)?;
         let (job, of) = self.ledger.find_job_of(task)?;
+        if let Some(jobs) = &mut self.jobs {
+            jobs.entry(job).or_insert_with(|| LoggedJob::of(of));
+        }
         Some(unknown.insert(Noted::new(came, (job, of.number(task)), of.class)))
     }
 
@@ -237,6 +257,8 @@ impl Reading {
     ) {
         let Some(noted) = self.noted(task) else { return };
         noted.on = Some(on);
+        noted.cpu_s += end.usage.cpu_s;
+        noted.memory_bytes = end.usage.memory_bytes;
         let is_over = matches!(phase, TaskPhase::Done | TaskPhase::Failed);
         // What a run did that left no checkpoint and did not end the task was done again.
         if is_over || end.checkpoint.is_some() {
@@ -292,6 +314,8 @@ impl Noted {
             moving,
             work: Vec::new(),
             machine_s: 0.0,
+            cpu_s: 0.0,
+            memory_bytes: 0,
         }
     }
 }

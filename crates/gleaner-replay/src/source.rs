@@ -1,12 +1,13 @@
 //! A journal, wherever it lies: a coordinator's folder, its database, or what `gleaner journal export` wrote.
 
-use crate::{Past, Reading};
+use crate::{Past, Reading, TaskLog};
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::ReplayError;
 use gleaner_server::recovery::{Recovered, RecoveryError, beginning, entries};
 use gleaner_server::store::{DATABASE, FORMAT, OpenError, SqliteReader};
 use gleaner_units::{Span, Time};
 use serde::Deserialize;
+use std::convert::identity;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -66,38 +67,44 @@ struct Line {
 
 /// Reads a journal to its end.
 pub fn read(path: &Path) -> Result<Past, SourceError> {
-    Ok(read_whole(path)?.end())
+    Ok(read_whole(path, identity)?.end())
 }
 
 /// The same, of the tasks that came in the last so many seconds before its last entry.
 pub fn read_last(path: &Path, last: Span) -> Result<Past, SourceError> {
-    let reading = read_whole(path)?;
+    let reading = read_whole(path, identity)?;
     let since = reading.last().nanos().saturating_sub(last.nanos());
     Ok(reading.end_since(Time::from_nanos(since), usize::MAX))
 }
 
-fn read_whole(path: &Path) -> Result<Reading, SourceError> {
+/// Reads a journal to its end, for a log of the tasks that ran to theirs.
+pub fn read_log(path: &Path) -> Result<TaskLog, SourceError> {
+    Ok(read_whole(path, Reading::with_jobs)?.log())
+}
+
+/// `noting` says what is noted of it.
+fn read_whole(path: &Path, noting: fn(Reading) -> Reading) -> Result<Reading, SourceError> {
     let is_database = path.file_name().is_some_and(|name| name == DATABASE);
     match (path.is_dir(), is_database) {
-        (true, _) => read_database(path),
-        (false, true) => read_database(path.parent().unwrap_or(Path::new("."))),
-        (false, false) => read_export(path),
+        (true, _) => read_database(path, noting),
+        (false, true) => read_database(path.parent().unwrap_or(Path::new(".")), noting),
+        (false, false) => read_export(path, noting),
     }
 }
 
 /// From where it begins.
-fn read_database(folder: &Path) -> Result<Reading, SourceError> {
+fn read_database(folder: &Path, noting: fn(Reading) -> Reading) -> Result<Reading, SourceError> {
     let reader = SqliteReader::open(folder)?;
     let Recovered { ledger, at: begins, .. } = beginning(&reader)?;
-    let mut reading = Reading::begun_with(ledger);
+    let mut reading = noting(Reading::begun_with(ledger));
     for entry in entries(&reader, begins.next()) {
         reading.read(&entry?.1)?;
     }
     Ok(reading)
 }
 
-fn read_export(path: &Path) -> Result<Reading, SourceError> {
-    let mut reading = Reading::default();
+fn read_export(path: &Path, noting: fn(Reading) -> Reading) -> Result<Reading, SourceError> {
+    let mut reading = noting(Reading::default());
     let failed = |source| SourceError::Io { path: path.to_owned(), source };
     let file = File::open(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => SourceError::None(path.to_owned()),

@@ -197,6 +197,13 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
         self.settle();
     }
 
+    /// The same at a later moment, before which nothing else happens.
+    pub(crate) fn tell_at(&mut self, at: Time, party: PartyId, event: Event) {
+        self.clock.begin(at);
+        self.clock.stirred();
+        self.tell(party, event);
+    }
+
     #[inline]
     fn next(&self) -> Option<(Time, Next<O::Happening>)> {
         if self.outside.is_over() {

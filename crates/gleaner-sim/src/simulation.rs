@@ -240,6 +240,18 @@ impl<'a, P: Policy> Simulation<'a, P> {
         while self.step() {}
     }
 
+    /// To the end, while the scheduler hears of events that no part of the world leads to: at their moments, which never
+    /// decrease.
+    pub fn run_hearing(&mut self, events: impl IntoIterator<Item = (Time, Event)>) {
+        for (at, event) in events {
+            while self.parties.next_at().is_some_and(|next| next < at) && self.step() {}
+            self.parties.tell_at(at, ONLY, event);
+            self.note_spending();
+            self.note_answers();
+        }
+        self.run();
+    }
+
     /// How far it is.
     pub fn progress(&self) -> Progress {
         let history = self.history();

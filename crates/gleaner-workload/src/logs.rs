@@ -10,6 +10,12 @@ use std::path::Path;
 
 const EXPECTED: &str = "a log of jobs, in the Standard or the Grid Workload Format or Batsim's JSON";
 
+const INSTEAD: &str = "a log of jobs: `gleaner workload convert JOURNAL --out live.swf` makes one of it; `gleaner replay JOURNAL` and \
+                       `gleaner advise --journal JOURNAL` run it again as it is";
+
+/// So many bytes show whether a text is a journal.
+pub const JOURNAL_BEGINNING: usize = 256;
+
 /// A format of logs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
@@ -69,6 +75,13 @@ pub fn load(path: &Path, format: Option<Format>) -> Result<Log, InputError> {
     parse(path, read(path)?, format)
 }
 
+/// Whether a text begins as what `gleaner journal export` writes.
+pub fn is_journal(text: &[u8]) -> bool {
+    let beginning = &text[..text.len().min(JOURNAL_BEGINNING)];
+    let key = b"\"at_ns\":";
+    beginning.starts_with(b"{") && beginning.windows(key.len()).any(|part| part == key)
+}
+
 /// What the file or pipe at `path` holds, unpacked, within the bound of a log.
 pub fn read(path: &Path) -> Result<Vec<u8>, InputError> {
     packed::read(path)
@@ -77,6 +90,9 @@ pub fn read(path: &Path) -> Result<Vec<u8>, InputError> {
 /// Reads what the log at `path` holds, in the format that is given, or that its name or text shows.
 pub fn parse(path: &Path, bytes: Vec<u8>, format: Option<Format>) -> Result<Log, InputError> {
     let name = path.display().to_string();
+    if is_journal(&bytes) {
+        return Err(Place::whole(&name).error("", "the journal of a live grid", INSTEAD));
+    }
     let shown = format
         .or_else(|| Format::of_name(path))
         .map_or_else(|| Format::of_text(&bytes, &Place::whole(&name)), Ok);

@@ -6,8 +6,10 @@
 mod candidate;
 mod candidates;
 mod findings;
+mod lost_wait;
 mod report;
 mod subject;
+mod verdict;
 
 use crate::cli::AdviseArguments;
 use crate::failure::Failure;
@@ -15,10 +17,11 @@ use crate::trials::{self, Numbers, Ranking, Runnable as _};
 use crate::{Outcome, files, interrupt, stdout};
 use candidate::Candidate;
 use findings::Findings;
-use subject::Subject;
+use lost_wait::LostWait;
+use subject::{Ready, Subject};
 
 /// Whenever results mean something else than before, this changes.
-const EDITION: &str = "advise 5";
+const EDITION: &str = "advise 6";
 
 pub(crate) fn run(arguments: &AdviseArguments) -> Outcome {
     interrupt::listen();
@@ -45,8 +48,8 @@ pub(crate) fn run(arguments: &AdviseArguments) -> Outcome {
         }
     };
     let waits: Vec<Option<f64>> = runs.iter().map(|runs| longest_wait(runs)).collect();
-    let findings =
-        Findings::of(&subject, (tried, left_out), (measure, now.shake_s()), (ranking, again), &waits);
+    let moved = (now.shake_s(), lost_wait(&subject, &now, &runs[0])?);
+    let findings = Findings::of(&subject, (tried, left_out), (measure, moved), (ranking, again), &waits);
     if let Some(dir) = &arguments.out {
         files::write_text(dir, "rules.csv", &findings.table())?;
         files::write_json(dir, "advice.json", &findings)?;
@@ -57,6 +60,15 @@ pub(crate) fn run(arguments: &AdviseArguments) -> Outcome {
     } else {
         stdout::print(report::text(&findings, arguments.out.as_deref()))
     }
+}
+
+/// How much of the first rule's waiting is gone since arrivals are moved, if that is most of it.
+fn lost_wait(subject: &Subject, now: &Ready<'_>, shaken: &[Numbers]) -> Result<Option<LostWait>, Failure> {
+    if now.shake_s() == 0.0 {
+        return Ok(None);
+    }
+    let unshaken = subject.load(&subject.first())?.unshaken();
+    Ok(LostWait::of(&unshaken.measure(unshaken.seed())?, shaken))
 }
 
 /// The longest wait of any of a rule's runs; none where some run does not say.

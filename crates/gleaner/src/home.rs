@@ -29,6 +29,13 @@ pub(crate) fn is_coordinators(folder: &Path) -> bool {
     folder.join(ADDRESS_FILE).is_file()
 }
 
+/// Where the coordinator is to which a folder only signs in.
+pub(crate) fn signs_in_to(folder: &Path) -> Option<String> {
+    // A coordinator's own folder has the number of its process.
+    let reached = coordinator(folder).ok().filter(|reached| reached.pid == 0)?;
+    Some(reached.address)
+}
+
 /// What the coordinator of `folder` last wrote about itself.
 pub(crate) fn coordinator(folder: &Path) -> Result<Reached, Failure> {
     let path = folder.join(ADDRESS_FILE);

@@ -120,7 +120,8 @@ fn report(
         .html()
 }
 
-fn without(left_out: &LeftOut) -> String {
+/// What is said of tasks that are no part of it, behind how many are.
+pub(crate) fn without(left_out: &LeftOut) -> String {
     let LeftOut { cancelled, unfinished, without_work } = *left_out;
     let parts = [(cancelled, "cancelled"), (unfinished, "not ended"), (without_work, "without work")];
     let parts: Vec<String> =
@@ -131,10 +132,10 @@ fn without(left_out: &LeftOut) -> String {
 impl From<SourceError> for Failure {
     fn from(error: SourceError) -> Self {
         match error {
-            SourceError::None(_)
-            | SourceError::Io { .. }
-            | SourceError::Line { .. }
-            | SourceError::Open(_) => Self::Usage(error.to_string()),
+            SourceError::Open(error) => error.into(),
+            SourceError::None(_) | SourceError::Io { .. } | SourceError::Line { .. } => {
+                Self::Usage(error.to_string())
+            }
             SourceError::Journal(_) | SourceError::Replay(_) => Self::Coordinator(error.to_string()),
         }
     }

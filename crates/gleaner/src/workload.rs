@@ -1,5 +1,7 @@
 //! `gleaner workload`: logs of jobs, read, converted, drawn and filtered; and what a description of OurGrid says.
 
+mod live;
+
 use crate::cli::{
     ConvertArguments, DrawArguments, FilterArguments, InfoArguments, Model, ReadArguments, WorkloadArguments,
     WrittenFormat, WrittenLogArguments,
@@ -27,7 +29,11 @@ pub(crate) fn run(arguments: &WorkloadArguments) -> Outcome {
     }
 }
 
+/// A log, or a live grid's past as one.
 fn read(arguments: &ReadArguments) -> Result<Log, Failure> {
+    if arguments.format.is_none() && live::is_there(&arguments.file) {
+        return live::read(&arguments.file);
+    }
     Ok(logs::load(&arguments.file, arguments.format.map(Format::from))?)
 }
 

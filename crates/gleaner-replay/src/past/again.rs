@@ -1,5 +1,6 @@
 //! What was, run again in the simulator.
 
+use super::caps::CapChange;
 use super::end::{Past, Placed};
 use super::figures::{Figures, mean, span, waits_of};
 use gleaner_policy::PolicySpec;
@@ -21,7 +22,7 @@ impl Past {
         let answers = Answers { checking: policy.checking(), ..Answers::default() };
         let setup = Setup { budget: policy.budget(), answers, tasks: tasks.clone(), ..self.setup.clone() };
         let mut run = Simulation::new(&setup, policy.recipe().build()).with_seed(seed).with_timeline();
-        run.run();
+        run.run_hearing(self.caps.iter().copied().map(CapChange::event));
         let history = run.history();
         let arrivals = &setup.tasks.arrivals;
         let tasks = || history.tasks().iter().zip(arrivals);

@@ -1,5 +1,6 @@
 //! What it came to: the tasks that are compared, how they went, and the grid on which they are run again.
 
+use super::caps::CapChange;
 use super::figures::{Figures, mean, span, waits_of};
 use super::{Noted, Reading};
 use gleaner_core::{GridConfig, Migration};
@@ -19,6 +20,8 @@ pub struct Past {
     pub policy: PolicySpec,
     /// What the simulator is given, but for what may be spent and how many machines have to agree.
     pub setup: Setup,
+    /// How many cores users' runs might take at a time, by time.
+    pub caps: Vec<CapChange>,
     /// What was left to chance went by it at the end.
     pub seed: u64,
     /// Tasks that are no part of the comparison.
@@ -65,17 +68,10 @@ impl Reading {
     pub fn end_since(mut self, since: Time, tasks_max: usize) -> Past {
         let begun = self.begun.unwrap_or(Time::ZERO);
         let since = Time::from_nanos(since.since(begun).nanos());
-        let mut left_out = self.never_noted(since);
+        let (ended, mut left_out) = self.ended_since(since);
         let mut compared: Vec<(TaskId, Ops)> = Vec::new();
-        for (&task, noted) in &self.tasks {
-            if noted.came < since {
-                continue;
-            }
-            if self.ledger.record(task).phase == TaskPhase::Cancelled {
-                left_out.cancelled += 1;
-            } else if noted.ended.is_none() {
-                left_out.unfinished += 1;
-            } else if let Some(length) = self.length(noted) {
+        for task in ended {
+            if let Some(length) = self.length(&self.tasks[&task]) {
                 compared.push((task, length));
             } else {
                 left_out.without_work += 1;
@@ -85,9 +81,11 @@ impl Reading {
         compared.drain(..compared.len().saturating_sub(tasks_max));
         // Owners' loads come by time; what was noted of the time before a machine joined belongs to the front.
         self.loads.sort_by_key(|change| change.time);
-        // A machine that left when all was done, as when the coordinator stopped, takes nothing from a run that lasts longer.
+        // A machine that left when all was done, as when the coordinator stopped, takes nothing from a run that lasts longer;
+        // neither does a quota that was set then.
         if let Some(over) = compared.iter().filter_map(|(task, _)| self.tasks[task].ended).max() {
             self.loads.retain(|change| change.time < over || change.load < 1.0);
+            self.caps.forget_from(over);
         }
         let was = self.was(&compared);
         let tasks = compared.iter().map(|(task, _)| (self.tasks[task].job, self.tasks[task].number));
@@ -97,11 +95,28 @@ impl Reading {
             seed: self.ledger.grid().seed(),
             left_out,
             setup: self.setup(&compared),
+            caps: self.caps.changes(&self.ledger),
             tasks: tasks.collect(),
             machines: self.ledger.agents().iter().map(|agent| agent.name.clone()).collect(),
             placed: compared.iter().map(|(task, _)| self.tasks[task].placed()).collect(),
             begun,
         }
+    }
+
+    /// Those that came since a moment and ran to their end, and how many did not.
+    pub(super) fn ended_since(&self, since: Time) -> (Vec<TaskId>, LeftOut) {
+        let mut left_out = self.never_noted(since);
+        let mut ended = Vec::new();
+        for (&task, noted) in self.tasks.iter().filter(|(_, noted)| noted.came >= since) {
+            if self.ledger.record(task).phase == TaskPhase::Cancelled {
+                left_out.cancelled += 1;
+            } else if noted.ended.is_none() {
+                left_out.unfinished += 1;
+            } else {
+                ended.push(task);
+            }
+        }
+        (ended, left_out)
     }
 
     /// Those that came since a moment and of which no run started or ended. Costs O(stretches of alike tasks).

@@ -2,13 +2,15 @@
 
 use super::candidate::Candidate;
 use super::candidates::LeftOut;
+use super::lost_wait::LostWait;
 use super::subject::Subject;
+use super::verdict::Verdict;
 use crate::trials::{Interval, Numbers, Ranked, Ranking};
 use gleaner_report::numbers::seconds;
 use serde::Serialize;
 
-/// Nobody changes a rule for less, as a share.
-const LEAST_GAIN: f64 = 0.01;
+/// A wait is longer than another if it is by this share.
+const CLEARLY: f64 = 0.01;
 
 /// All of it.
 #[derive(Serialize)]
@@ -18,11 +20,14 @@ pub(super) struct Findings {
     pub(super) measure: String,
     /// By up to how many seconds arrivals were moved, in each run by others; 0 where they were not.
     pub(super) shake_s: f64,
+    /// How much of the first rule's waiting that took away; null where most is left, it was less than a second, or nobody
+    /// knows.
+    pub(super) lost_wait: Option<LostWait>,
     /// The rules, first the one in force (of a log, `queue/fcfs`), the others from the best on; what left work unfinished comes last.
     pub(super) rules: Vec<Rule>,
     /// The position of the best; null where every rule left work unfinished.
     pub(super) best: Option<usize>,
-    /// How many others cannot be told from the best.
+    /// How many others are as good as the best: cannot be told from it. Of the first, the runs say so that the gain is of.
     pub(super) alike: usize,
     /// Whether the best left work unfinished with seeds that did not choose it.
     #[serde(skip)]
@@ -51,18 +56,13 @@ impl Findings {
     pub(super) fn of(
         subject: &Subject,
         (tried, left_out): (Vec<Candidate>, Vec<LeftOut>),
-        (measure, shake_s): (String, f64),
+        (measure, (shake_s, lost_wait)): (String, (f64, Option<LostWait>)),
         (ranking, again): (Ranking, Option<Vec<Vec<Numbers>>>),
         waits: &[Option<f64>],
     ) -> Self {
-        let leaves_some =
-            |at: usize| again.as_ref().is_some_and(|runs| runs[at].iter().any(|run| run.unfinished() > 0.0));
-        let first_leaves_some = ranking.ranked[0].unfinished > 0.0 || leaves_some(0);
-        let best_leaves_some = leaves_some(1);
-        let gain = again.and_then(|runs| gain(&measure, &runs)).filter(|_| !first_leaves_some);
-        let is_gain = gain.is_some_and(|gain| gain.mean >= LEAST_GAIN && gain.low.unwrap_or(gain.mean) > 0.0);
-        let is_better = !best_leaves_some && (is_gain || first_leaves_some);
-        let better = ranking.best.filter(|best| *best != 0 && is_better);
+        let verdict = Verdict::of(&measure, &ranking, again.as_deref());
+        let ranking = verdict.settle(ranking);
+        let Verdict { gain, best_leaves_some, better, .. } = verdict;
         let command = better.and_then(|best| subject.command(&tried[best]));
         let mut order: Vec<usize> = (1..tried.len()).collect();
         let mean = |at: usize| ranking.ranked[at].measured.map_or(f64::INFINITY, |measured| measured.mean);
@@ -77,6 +77,7 @@ impl Findings {
             version: 1,
             measure,
             shake_s,
+            lost_wait,
             best: ranking.best.and_then(|best| order.iter().position(|at| *at == best)),
             rules: order.iter().map(rule).collect(),
             alike: ranking.alike,
@@ -129,13 +130,18 @@ impl Findings {
             .then(|| format!("arrivals moved by up to {} s in each run (--shake)", self.shake_s))
     }
 
+    /// That hardly any waiting is left in these runs, where that is so.
+    pub(super) fn lost_wait(&self) -> Option<String> {
+        self.lost_wait.map(|lost| lost.said(self.shake_s))
+    }
+
     /// What a mean does not say: that somebody waits for longer under the best rule than anybody under another, if so.
     fn longer_wait(&self, best: usize) -> Option<String> {
         let longest = self.rules[best].wait_max_s?;
         let ended = self.rules.iter().filter(|rule| rule.ranked.measured.is_some());
         let waits = ended.filter_map(|rule| Some((rule.wait_max_s?, rule.candidate.name())));
         let (least, other) = waits.min_by(|(one, _), (other, _)| one.total_cmp(other))?;
-        let is_told = self.measure != "wait_max_s" && longest > (1.0 + LEAST_GAIN) * least;
+        let is_told = self.measure != "wait_max_s" && longest > (1.0 + CLEARLY) * least;
         is_told.then(|| {
             let [longest, least] = [longest, least].map(seconds);
             format!(" Its longest wait is {longest}; with {other} nobody waits longer than {least}.")
@@ -161,16 +167,4 @@ impl Findings {
         };
         std::iter::once(header).chain(self.rules.iter().map(line)).collect()
     }
-}
-
-/// How much less the second has than the first, seed by seed; none where either left work unfinished.
-fn gain(measure: &str, runs: &[Vec<Numbers>]) -> Option<Interval> {
-    let [now, best] = runs else { return None };
-    let pairs = now.iter().zip(best).map(|(now, best)| {
-        let whole = now.unfinished() == 0.0 && best.unfinished() == 0.0;
-        let (now, best) = (now.number(measure)?, best.number(measure)?);
-        whole.then(|| if now == 0.0 { 0.0 } else { (now - best) / now })
-    });
-    let shares: Vec<f64> = pairs.collect::<Option<_>>()?;
-    Some(Interval::of(&shares))
 }

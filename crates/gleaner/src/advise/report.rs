@@ -11,6 +11,10 @@ use std::path::Path;
 /// So many rules are shown in the terminal.
 const SHOWN: usize = 12;
 
+/// What that means.
+const AS_GOOD: &str = "not to be told from the best by the 95 % interval above; the first rule by that of the advice, with seeds that \
+                       did not choose the best";
+
 fn said(interval: Option<Interval>) -> String {
     interval.map_or("–".to_owned(), |interval| interval.said())
 }
@@ -52,9 +56,13 @@ pub(super) fn text(findings: &Findings, out: Option<&Path>) -> String {
     let rows: Vec<Vec<String>> = findings.rules.iter().enumerate().take(SHOWN).map(row).collect();
     let mut text = format!("{}\n", findings.advice());
     text += &findings.command.as_ref().map_or(String::new(), |command| format!("{command}\n"));
+    text += &findings.lost_wait().map_or(String::new(), |lost| format!("{lost}\n"));
     text += &format!("\n{}", aligned(&headings, &rows));
     if findings.rules.len() > SHOWN {
         text += &format!("and {} more: --json, or --out DIR\n", findings.rules.len() - SHOWN);
+    }
+    if findings.alike > 0 {
+        text += &format!("as good: {AS_GOOD}\n");
     }
     text += &findings.moved().map_or(String::new(), |moved| format!("{moved}\n"));
     if !findings.left_out.is_empty() {
@@ -100,11 +108,11 @@ pub(super) fn page(findings: &Findings, subject: &Subject) -> String {
     let moved = findings.moved().map_or(String::new(), |moved| format!(" and {moved}"));
     let command = findings.command.iter().map(|command| Block::note(command.clone()));
     let report = Report::new(format!("Advice for {}", subject.title())).lead(findings.advice());
-    let report = command.fold(report, Report::with);
+    let report = command.chain(findings.lost_wait().map(Block::note)).fold(report, Report::with);
     report
         .with(Block::note(format!(
             "± is the 95 % interval over runs with other seeds{moved}, in pairs by seed. What the best gains was measured with seeds of its \
-             own.",
+             own. As good: {AS_GOOD}.",
         )))
         .with(Block::heading("Rules"))
         .with(table)

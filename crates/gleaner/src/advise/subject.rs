@@ -259,6 +259,11 @@ impl Ready<'_> {
         Self { first_seed, ..self }
     }
 
+    /// The same with arrivals where they are.
+    pub(super) fn unshaken(self) -> Self {
+        Self { shake: Span::ZERO, ..self }
+    }
+
     /// The number that is to be low.
     pub(super) fn measure_of(&self, asked: Option<&str>) -> Result<String, Failure> {
         let (usual, known): (&str, Vec<&str>) = match &self.under {
@@ -317,8 +322,8 @@ impl Runnable for Ready<'_> {
                 fingerprint(format_args!("{rule} of {text} on {cores} shaken by {shake}"))
             }
             Under::Past { past, .. } => {
-                let (rule, setup) = (self.rule(), &past.setup);
-                fingerprint(format_args!("{rule} of {setup:?} shaken by {shake}"))
+                let (rule, setup, caps) = (self.rule(), &past.setup, &past.caps);
+                fingerprint(format_args!("{rule} of {setup:?} {caps:?} shaken by {shake}"))
             }
         }
     }

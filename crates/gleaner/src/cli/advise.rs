@@ -8,10 +8,11 @@ const ADVISE_HELP: &str = "\
 Every preset is tried, by itself and with the parts that it can be combined with (relocation, copies, the order of filling, \
 predicted lengths, what brokers believe), with the same seeds, arrivals moved by up to --shake seconds in each run. The advice \
 is one sentence, the command that follows it, and the table behind it. What the best gains over the rule as it is is measured \
-with seeds that did not choose it.
+with seeds that did not choose it. As good is a rule that cannot be told from the best; of the rule as it is, these seeds say so. \
+Where moving arrivals takes most of the waiting away, the advice says so: then ask again with --shake 0, or less.
 
 Without a scenario or a log, advice is about the tasks that the grid of the folder ran in the last --days days. It reads the \
-journal and changes nothing.
+journal and changes nothing. The journal is on the coordinator's machine; elsewhere give a backup or an export with --journal.
 
 Examples:
   gleaner advise lab.toml --out advice

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 const REPLAY_HELP: &str = "\
 The journal is read, not changed; a grid may go on using it. The simulator is given the same \
-machines, owners and tasks. A task's work is the time that it ran, times the share of a core that \
+machines, owners, tasks and quotas of cores. A task's work is the time that it ran, times the share of a core that \
 its neighbours and the owner left it meanwhile. The simulator is run twice: under the \
 policy that was in force at the end, which shows how near it comes to what was, and under the one \
 that is asked for. Compare these two. What is not said of the budget is as it was at the end. \

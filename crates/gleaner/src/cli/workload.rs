@@ -116,9 +116,13 @@ Examples:
   gleaner workload convert trace.gwf.gz --out trace.swf
   gleaner workload convert KTH-SP2.swf.gz --out kth.json --cores 100
   gleaner workload convert log.swf --out tasks.csv
+  gleaner workload convert /var/lib/gleaner --out live.swf   # a live grid's past
 
 In tasks.csv a job is one task of as many operations as processors times seconds; that it takes several processors at once is \
-lost.";
+lost.
+
+A grid's folder, its gleaner.db, or what `gleaner journal export` wrote, becomes a log of the tasks that ran to their end, a line \
+each: the time limit is the requested time, the label the queue. Users, by number, and labels are named in the header of .swf.";
 
 /// `gleaner workload convert`.
 #[derive(Args, Debug)]

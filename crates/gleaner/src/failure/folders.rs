@@ -1,8 +1,10 @@
 //! What is the matter with folders and files that a command was to work on: a mistake of who named them, or a fault.
 
 use super::{Failure, is_mistake};
+use crate::home;
 use gleaner_server::backup::BackupError;
 use gleaner_server::store::{CopyError, HomeError, OpenError, ReplaceError};
+use std::path::Path;
 
 fn told(message: String, is_mistake: bool) -> Failure {
     if is_mistake { Failure::Usage(message) } else { Failure::Coordinator(message) }
@@ -24,10 +26,10 @@ impl From<HomeError> for Failure {
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
         let is_mistake = match &error {
-            OpenError::None { .. }
-            | OpenError::Newer { .. }
-            | OpenError::Older { .. }
-            | OpenError::Foreign { .. } => true,
+            OpenError::None { file } => {
+                return Self::Usage(elsewhere(file).unwrap_or_else(|| error.to_string()));
+            }
+            OpenError::Newer { .. } | OpenError::Older { .. } | OpenError::Foreign { .. } => true,
             OpenError::Damaged { .. }
             | OpenError::Log { .. }
             | OpenError::Behind { .. }
@@ -38,6 +40,17 @@ impl From<OpenError> for Failure {
         };
         told(error.to_string(), is_mistake)
     }
+}
+
+/// Where the journal is that is not in a folder which only signs in to its coordinator.
+fn elsewhere(file: &Path) -> Option<String> {
+    let folder = file.parent()?;
+    let address = home::signs_in_to(folder)?;
+    Some(format!(
+        "{} has no journal, since it only signs in to {address}: run this on that coordinator's machine, or with --home on a backup of \
+         its folder; `gleaner advise --journal` and `gleaner replay` also read what `gleaner journal export` wrote there",
+        folder.display()
+    ))
 }
 
 impl From<ReplaceError> for Failure {

@@ -186,6 +186,33 @@ fn arrivals_of_peers_jobs_are_moved_too() {
     assert!(measured["low"].as_f64() < measured["high"].as_f64(), "{measured}");
 }
 
+/// Five jobs that come at once and take the whole machine wait for each other, unless they are moved apart.
+#[test]
+fn advice_says_where_moved_arrivals_hardly_wait_any_more() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let log = dir.path().join("burst.swf");
+    let job = |number: u32| format!("{number} 1000 -1 10 4 -1 -1 4 10 -1 1 1 1 -1 -1 -1 -1 -1\n");
+    std::fs::write(&log, (1..=5).map(job).collect::<String>()).expect("a log is written");
+    let log = log.display().to_string();
+    let arguments = |shake| {
+        let asked = ["--policy", "queue/easy,queue/conservative", "--seeds", "2", "--shake", shake];
+        [&["advise", "--swf", &log, "--cores", "4"][..], &asked].concat()
+    };
+    for (shake, is_lost) in [("600", true), ("1", false), ("0", false)] {
+        let text = String::from_utf8_lossy(&gleaner(&arguments(shake)).stdout).into_owned();
+        let says_so = text.contains("of the waiting away") && text.contains("ask again with --shake 0");
+        assert_eq!(says_so, is_lost, "{shake}: {text}");
+        let advice = document(&gleaner(&[&arguments(shake)[..], &["--json"]].concat()));
+        let lost = &advice["lost_wait"];
+        assert_eq!(lost.is_object(), is_lost, "{shake}: {advice}");
+        if is_lost {
+            let [still, moved] =
+                ["unshaken_mean_s", "shaken_mean_s"].map(|key| lost[key].as_f64().expect(key));
+            assert!((still - 20.0).abs() < 1e-3 && moved < 10.0, "{advice}");
+        }
+    }
+}
+
 /// What was kept of a log counts for no other that is called the same.
 #[test]
 fn runs_that_were_kept_are_those_of_the_same_log() {

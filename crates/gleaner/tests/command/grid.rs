@@ -2,6 +2,7 @@
 
 use assert_cmd::Command;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 /// A token that looks like one.
@@ -208,6 +209,33 @@ fn a_folder_without_a_journal_is_a_mistake() {
     }
     assert!(!Path::new(&nowhere).exists(), "no folder is made");
     assert_eq!(std::fs::read_dir(&empty).expect("a folder").count(), 0, "no journal is made");
+}
+
+/// As an administrator's own PC, where the journal is not.
+#[test]
+fn what_reads_a_journal_says_where_it_is_from_a_folder_that_signs_in() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = folder.path();
+    let reached = serde_json::json!({ "address": "https://lab:7717", "fingerprint": "ab", "pid": 0 });
+    let file = home.join("coordinator.json");
+    std::fs::write(&file, reached.to_string()).expect("a file is written");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("it is ours");
+    let own = home.display();
+    for line in [
+        "advise".to_owned(),
+        "audit".to_owned(),
+        "journal verify".to_owned(),
+        format!("advise --journal {own}"),
+        format!("replay {own} --policy bertasi/greedy"),
+        format!("workload convert {own} --out {own}/live.swf"),
+    ] {
+        let (code, error) = gleaner(home, &line);
+        assert_eq!(code, 2, "{line}: {error}");
+        let where_it_is = format!("{own} has no journal, since it only signs in to https://lab:7717");
+        assert!(error.contains(&where_it_is), "{line}: {error}");
+        assert!(error.contains("run this on that coordinator's machine"), "{line}: {error}");
+        assert!(error.contains("gleaner advise --journal"), "{line}: {error}");
+    }
 }
 
 #[test]

@@ -71,6 +71,11 @@ fn the_whole_walk() {
     let replayed = grid.ok(&["replay", &home, "--policy", "bertasi/social"]);
     eprintln!("{replayed}");
     assert!(replayed.contains("MAKESPAN") && replayed.contains("as asked   social"), "{replayed}");
+    let log = grid.home.with_file_name("live.swf").display().to_string();
+    let written = grid.ok(&["workload", "convert", &home, "--out", &log]);
+    assert!(written.contains("jobs ") && written.contains("written"), "{written}");
+    let simulated = grid.ok(&["simulate", "--swf", &log, "--policy", "queue/easy"]);
+    eprintln!("{simulated}");
 }
 
 /// What its agent measured of so much of a core, and says. Other programs that want the cores may make this less, and

@@ -178,6 +178,12 @@ fn what_is_no_log_is_not_taken_for_one() {
         let error = load(name, text).expect_err(name);
         assert!(error.contains(&told), "{error}");
     }
+    for name in ["lab.jsonl", "lab.json"] {
+        let error = load(name, "{\"at_ns\":17,\"fact\":{},\"seq\":1,\"version\":9}\n").expect_err(name);
+        assert!(error.contains(": found the journal of a live grid; expected a log of jobs"), "{error}");
+        assert!(error.contains("gleaner workload convert") && error.contains("gleaner replay"), "{error}");
+        assert!(error.contains("gleaner advise --journal"), "{error}");
+    }
     let job = "1 0 -1 10 1 -1 -1 1 10 -1 1 1 1 -1 -1 -1 -1 -1\n";
     assert_eq!(load("plain", job), Ok(1));
     assert_eq!(load("named", &format!("; Version: 2\nJobID Submit Wait\n{job}")), Ok(1));

@@ -1,5 +1,8 @@
 //! A small history, told as facts, and what it would have been.
 
+mod log;
+mod quotas;
+
 use gleaner_policy::PolicySpec;
 use gleaner_replay::{Figures, LeftOut, Past, Placed, Reading, read, what_if};
 use gleaner_server::compacting::{compact, plan};
@@ -377,18 +380,24 @@ fn of_the_last_hours_the_tasks_that_came_then_are_compared() {
     assert_eq!(past_of(1).tasks, [(JobId(2), 2)], "the latest");
 }
 
-#[test]
-fn an_export_is_read_line_by_line() {
-    let journal = history();
+/// The lines of `gleaner journal export`.
+fn exported(journal: &Journal) -> Vec<String> {
     let lines = journal.entries.iter().enumerate().map(|(seq, Entry { at, fact })| {
         json!({ "version": FORMAT, "seq": seq + 1, "at_ns": at.nanos(), "fact": fact }).to_string()
     });
-    let lines: Vec<String> = lines.collect();
-    let file = |lines: &[String]| {
-        let mut file = tempfile::NamedTempFile::new().expect("a file");
-        writeln!(file, "{}", lines.join("\n")).expect("it is written");
-        file
-    };
+    lines.collect()
+}
+
+fn file(lines: &[String]) -> tempfile::NamedTempFile {
+    let mut file = tempfile::NamedTempFile::new().expect("a file");
+    writeln!(file, "{}", lines.join("\n")).expect("it is written");
+    file
+}
+
+#[test]
+fn an_export_is_read_line_by_line() {
+    let journal = history();
+    let lines = exported(&journal);
     let whole = file(&lines);
     assert_eq!(read(whole.path()).expect("an export").was, past_of(&journal).was);
     let of_version = |version: u32| {

@@ -1,0 +1,39 @@
+//! What was, as a log of jobs has it.
+
+use super::{FAST, exported, file, history, moment};
+use gleaner_replay::{LeftOut, LoggedTask, read_log};
+use gleaner_server::journal::Fact;
+use gleaner_units::Time;
+use gleaner_wire::JobId;
+use gleaner_wire::job::JobSpec;
+use std::sync::Arc;
+
+#[test]
+fn a_log_has_the_tasks_that_ran_to_their_end_in_the_order_in_which_they_came() {
+    let mut journal = history();
+    let mut spec = JobSpec::new(["run"]);
+    spec.label = Some("late".to_owned());
+    spec.needs.time_limit_s = 60.0;
+    let (job, user, spec) = (JobId(2), "bob".to_owned(), Arc::new(spec));
+    journal.add(200.0, Fact::JobSubmitted { job, user, spec, key: None, bytes: 0, described: 0 });
+    journal.started(201.0, 4);
+    journal.done(204.0, 4, FAST, 3.0);
+    let (job, user, spec) = (JobId(3), "bob".to_owned(), Arc::new(JobSpec::new(["run"])));
+    journal.add(300.0, Fact::JobSubmitted { job, user, spec, key: None, bytes: 0, described: 0 });
+    let log = read_log(file(&exported(&journal)).path()).expect("an export");
+    assert_eq!(log.begun, moment(0.0));
+    assert_eq!(log.left_out, LeftOut { cancelled: 1, unfinished: 1, without_work: 0 });
+    let seconds = |task: &LoggedTask| [task.came, task.started, task.ended].map(Time::seconds);
+    let times: Vec<_> = log.tasks.iter().map(|task| (task.job.0, seconds(task), task.is_done)).collect();
+    let expected = [
+        (1, [0.0, 0.0, 10.0], true),
+        (1, [0.0, 0.0, 100.0], true),
+        (1, [0.0, 10.0, 20.0], true),
+        (2, [200.0, 201.0, 204.0], true),
+    ];
+    assert_eq!(times, expected);
+    let of = &log.jobs[&JobId(2)];
+    let said = (of.user.as_str(), of.label.as_deref(), of.needs.time_limit_s);
+    assert_eq!(said, ("bob", Some("late"), 60.0));
+    assert_eq!(log.cores, 2, "a place on each machine");
+}

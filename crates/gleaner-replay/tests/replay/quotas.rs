@@ -1,0 +1,82 @@
+//! Bounds on users' cores, which hold in the simulator too.
+
+use super::{FAST, Journal, assert_near, compact_before, moment, past_of, policy, rounds, stored};
+use gleaner_replay::what_if;
+use gleaner_server::journal::Fact;
+use gleaner_units::MachineId;
+use gleaner_wire::JobId;
+use gleaner_wire::api::{Actor, Quota};
+use gleaner_wire::job::{JobSpec, TaskList};
+use gleaner_wire::session::Profile;
+use serde_json::json;
+use std::sync::Arc;
+
+fn capped(cores: Option<u32>) -> Fact {
+    let quota = cores.map(|cores| Quota { cores, ..Quota::default() });
+    Fact::QuotaSet { user: Some("ann".to_owned()), quota, by: Actor::Coordinator }
+}
+
+/// Four tasks of 3 s each on two cores, one after the other until their user may have both.
+fn capped_for_a_while(journal: &mut Journal, second: f64, (job, first): (u32, usize)) {
+    let tasks = TaskList::Array { first: 1, last: 4, step: 1 };
+    let spec = Arc::new(JobSpec { tasks, ..JobSpec::new(["run"]) });
+    let (job, user) = (JobId(job), "ann".to_owned());
+    journal.add(second, Fact::JobSubmitted { job, user, spec, key: None, bytes: 0, described: 0 });
+    journal.started(second, first);
+    journal.done(second + 3.0, first, FAST, 3.0);
+    journal.started(second + 3.0, first + 1);
+    journal.add(second + 4.5, capped(None));
+    journal.started(second + 4.5, first + 2);
+    journal.done(second + 6.0, first + 1, FAST, 3.0);
+    journal.started(second + 6.0, first + 3);
+    journal.done(second + 7.5, first + 2, FAST, 3.0);
+    journal.done(second + 9.0, first + 3, FAST, 3.0);
+}
+
+#[test]
+fn a_bound_on_a_users_cores_holds_from_and_until_the_moments_at_which_it_was_set() {
+    let mut journal = rounds((2, 2, 1), 0.0, 2);
+    journal.add(100.0, capped(Some(1)));
+    capped_for_a_while(&mut journal, 200.0, (2, 2));
+    let past = past_of(&journal);
+    let caps: Vec<_> = past.caps.iter().map(|cap| (cap.at.seconds(), cap.cores)).collect();
+    assert_eq!(caps, [(100.0, Some(1)), (204.5, None)]);
+    assert_eq!((past.was.wait_max_s, past.was.makespan_s), (6.0, 209.0));
+    assert_near(past.schedule_under(&past.policy).0, past.was);
+    // What a compacted journal begins with holds too.
+    let disk = stored(&journal);
+    compact_before(&disk, 150.0);
+    let found = what_if(&disk, moment(0.0), &past.policy).expect("tasks ran to their end");
+    let [was, again] = [0, 1].map(|at| &found.schedules[at]);
+    assert_eq!((was.wait_max_s, was.makespan_s), (6.0, 9.0));
+    assert!((was.wait_mean_s - again.wait_mean_s).abs() < 1e-6, "{found:?}");
+    assert!((was.makespan_s - again.makespan_s).abs() < 1e-6, "{found:?}");
+}
+
+#[test]
+fn a_quota_of_somebody_who_submitted_nothing_yet_and_one_of_everyone_bound_who_comes() {
+    for for_everyone in [false, true] {
+        let mut journal = Journal::default();
+        let policy = policy("bertasi/greedy", &json!(null));
+        journal.add(0.0, Fact::PolicySet { policy, by: Actor::Coordinator });
+        let agent = MachineId::new(FAST);
+        let profile = Profile { slots: 2, ..Profile::new([100.0; 3], 2) };
+        let (name, key, token) = ("only".to_owned(), String::new(), String::new());
+        journal.add(0.0, Fact::AgentEnrolled { agent, name, key, token, profile });
+        journal.add(0.0, Fact::AgentReturned { agent, brings: Vec::new() });
+        let quota = Some(Quota { cores: 1, ..Quota::default() });
+        let (user, by) = ((!for_everyone).then(|| "ann".to_owned()), Actor::Coordinator);
+        journal.add(0.0, Fact::QuotaSet { user, quota, by });
+        let tasks = TaskList::Array { first: 1, last: 2, step: 1 };
+        let spec = Arc::new(JobSpec { tasks, ..JobSpec::new(["run"]) });
+        let (job, of) = (JobId(1), "ann".to_owned());
+        journal.add(1.0, Fact::JobSubmitted { job, user: of, spec, key: None, bytes: 0, described: 0 });
+        journal.started(1.0, 0);
+        journal.done(4.0, 0, FAST, 3.0);
+        journal.started(4.0, 1);
+        journal.done(7.0, 1, FAST, 3.0);
+        let past = past_of(&journal);
+        assert_eq!(past.was.wait_max_s, 3.0);
+        assert_near(past.schedule_under(&past.policy).0, past.was);
+    }
+}
