@@ -1761,6 +1761,11 @@ export interface components {
             cores?: number;
             /** @description Bytes of the coordinator's memory that descriptions of their jobs take that are not over, about. */
             description_bytes?: number;
+            /**
+             * Format: int32
+             * @description The highest priority that they may give a job; none: any. Administrators may give any.
+             */
+            priority?: number | null;
             /** @description Requests in a second, on average; twice as many at once. */
             requests_per_s: number;
             /** @description Bytes of requirements, ranks and labels of their jobs that are not over: equal ones count once, and each a little more. */
