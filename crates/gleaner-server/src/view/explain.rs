@@ -259,10 +259,10 @@ fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> Explana
     let explanation = explanation(ledger, class);
     let kinds = dimensions();
     let names = failing_machines(ledger, class);
-    let ruled_out = explanation.ruled_out.iter().map(|ruled| RuledOutView {
+    let ruled_out = explanation.ruled_out.iter().filter(|ruled| ruled.told() > 0).map(|ruled| RuledOutView {
         rule: words::failing(&discreet::condition(&ruled.condition), &kinds)
             + &why_closed(ledger, &ruled.condition),
-        count: ruled.machines,
+        count: ruled.told(),
         machines: names.get(&ruled.condition).cloned().unwrap_or_default(),
     });
     let passed_over =
@@ -349,11 +349,14 @@ fn rated_by_policy(ledger: &Ledger, at: Time, task: TaskId) -> Vec<(MachineId, f
     ledger.recipe().ratings(grid, at, (class, length), &|run| policy.expected_length(grid, at, run))
 }
 
+/// Some of the machines that each condition is told of.
 fn failing_machines(ledger: &Ledger, class: TaskClassId) -> BTreeMap<Condition, Vec<String>> {
     let mut names: BTreeMap<Condition, Vec<String>> = BTreeMap::new();
     let listed = ledger.agents().iter().enumerate().filter(|(_, agent)| !agent.forgotten);
     for (on, conditions) in obstacles(ledger.grid(), class, listed.map(|(index, _)| MachineId::new(index))) {
-        for condition in conditions {
+        let told = conditions.into_iter().enumerate();
+        let told = told.filter(|(place, condition)| *place == 0 || !condition.is_passing());
+        for (_, condition) in told {
             let named = names.entry(tried::condition(condition)).or_default();
             if named.len() < NAMES_MAX {
                 named.push(ledger.agent(on).name.clone());

@@ -1,10 +1,11 @@
 //! What tasks wait for: nouns, as in "it waits for …".
 
+use super::closed::{all_closed, could_any};
 use super::reasons::Reasons;
 use crate::desk::Desk;
 use crate::ledger::{Job, Ledger, Record, Wish};
 use gleaner_core::{Alarm, Answer, Availability, Queue, Stage};
-use gleaner_policy::{Names, Source};
+use gleaner_policy::{HeldBack, Names, Source};
 use gleaner_units::{Credits, MachineId, TaskClassId, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::session::Outcome;
@@ -74,7 +75,8 @@ pub(super) fn of_task(situation: Situation<'_>, task: TaskId) -> String {
         return other;
     }
     let Situation { ledger, now, .. } = situation;
-    let reason = by_the_policy(ledger, now, task).or_else(|| held_back(ledger, now, task));
+    let closed = || all_closed(ledger, ledger.grid().task(task).class());
+    let reason = by_the_policy(ledger, now, task).or_else(closed).or_else(|| held_back(ledger, now, task));
     reason.unwrap_or_else(|| ledger.recipe().waits_for().to_owned()) + &learnt(ledger, task)
 }
 
@@ -272,6 +274,9 @@ fn price(ledger: &Ledger, now: Time, task: TaskId) -> String {
 /// What a queue keeps the task from.
 fn held_back(ledger: &Ledger, now: Time, task: TaskId) -> Option<String> {
     let back = ledger.scheduler().policy().holds_back(ledger.grid(), now, task)?;
+    if back == HeldBack::NoMachine && !could_any(ledger, ledger.grid().task(task).class()) {
+        return Some("a machine that could take it: none that is there ever could".to_owned());
+    }
     let name = |task: TaskId| {
         let (id, job) = ledger.job_of(task);
         format!("{id}/{}", job.number(task))
