@@ -1035,6 +1035,18 @@ export interface components {
             /** @description Whether the machine was set up anew: it takes its name from an agent that is not connected, which is forgotten. */
             replace?: boolean;
         };
+        /** @description When a task is expected to start. */
+        ExpectedStart: {
+            /**
+             * Format: double
+             * @description When, by the clock; none where nobody knows when what runs there ends.
+             */
+            at_s?: number | null;
+            /** @description Whose word that is: `believed` of the runs there, `declared` as one takes longer than was believed, or `nobody`. */
+            by: string;
+            /** @description The machine on which cores are kept for it. */
+            machine: string;
+        };
         /** @description Where a task could go, and why it does or does not. */
         ExplanationView: {
             /**
@@ -1048,6 +1060,9 @@ export interface components {
             remedies: string[];
             /** @description The machines that were ruled out, by the rule that did it. */
             ruled_out: components["schemas"]["RuledOutView"][];
+            /** @description What the scores are, where there are any. */
+            scores_are?: string | null;
+            starts?: components["schemas"]["ExpectedStart"] | null;
             /** @description In one sentence. */
             summary: string;
             /** @description 1. */
@@ -1761,6 +1776,11 @@ export interface components {
             cores?: number;
             /** @description Bytes of the coordinator's memory that descriptions of their jobs take that are not over, about. */
             description_bytes?: number;
+            /**
+             * Format: int32
+             * @description The highest priority that they may give a job; none: any. Administrators may give any.
+             */
+            priority?: number | null;
             /** @description Requests in a second, on average; twice as many at once. */
             requests_per_s: number;
             /** @description Bytes of requirements, ranks and labels of their jobs that are not over: equal ones count once, and each a little more. */

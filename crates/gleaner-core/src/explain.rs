@@ -21,6 +21,16 @@ pub struct RuledOut {
     pub machines: usize,
     /// So many of them fail nothing else.
     pub alone: usize,
+    /// So many of them fail nothing that comes before it: of what passes, that the machine is closed before that it is full.
+    #[serde(skip)]
+    pub first: usize,
+}
+
+impl RuledOut {
+    /// Of how many machines this is to be told: what passes is of no use to know of a machine that is ruled out by more.
+    pub fn told(&self) -> usize {
+        if self.condition.is_passing() { self.first } else { self.machines }
+    }
 }
 
 /// Conditions that would have to give way together, and how many machines could then run the task.
@@ -43,7 +53,7 @@ pub struct Explanation {
     pub able: usize,
     /// Most machines first.
     pub ruled_out: Vec<RuledOut>,
-    /// What would win a machine with the fewest conditions given up; most machines first.
+    /// What would win a machine with the fewest conditions given up, where all that passes is one; most machines first.
     pub remedies: Vec<Remedy>,
 }
 
@@ -77,17 +87,21 @@ impl Explanation {
 }
 
 fn ruled_out(groups: &[(Vec<Failure>, usize)]) -> Vec<RuledOut> {
-    let mut by_condition: BTreeMap<&Condition, (usize, usize)> = BTreeMap::new();
+    let mut by_condition: BTreeMap<&Condition, (usize, usize, usize)> = BTreeMap::new();
     for (failures, count) in groups {
-        for failure in failures {
-            let (machines, alone) = by_condition.entry(&failure.condition).or_default();
+        for (place, failure) in failures.iter().enumerate() {
+            let (machines, alone, first) = by_condition.entry(&failure.condition).or_default();
             *machines += count;
             *alone += if failures.len() == 1 { *count } else { 0 };
+            *first += if place == 0 { *count } else { 0 };
         }
     }
     let mut ruled_out: Vec<RuledOut> = by_condition
         .into_iter()
-        .map(|(condition, (machines, alone))| RuledOut { condition: condition.clone(), machines, alone })
+        .map(|(condition, (machines, alone, first))| {
+            let condition = condition.clone();
+            RuledOut { condition, machines, alone, first }
+        })
         .collect();
     ruled_out.sort_by_key(|ruled| std::cmp::Reverse(ruled.machines));
     ruled_out
@@ -95,9 +109,11 @@ fn ruled_out(groups: &[(Vec<Failure>, usize)]) -> Vec<RuledOut> {
 
 fn remedies(groups: &[(Vec<Failure>, usize)]) -> Vec<Remedy> {
     let failing = groups.iter().filter(|(failures, _)| !failures.is_empty());
-    let Some(fewest) = failing.clone().map(|(failures, _)| failures.len()).min() else { return Vec::new() };
+    let Some(fewest) = failing.clone().map(|(failures, _)| given_up(failures)).min() else {
+        return Vec::new();
+    };
     let mut merged: Vec<(Vec<Failure>, usize)> = Vec::new();
-    for (failures, count) in failing.filter(|(failures, _)| failures.len() == fewest) {
+    for (failures, count) in failing.filter(|(failures, _)| given_up(failures) == fewest) {
         let same = |other: &&mut (Vec<Failure>, usize)| {
             other
                 .0
@@ -122,6 +138,12 @@ fn remedies(groups: &[(Vec<Failure>, usize)]) -> Vec<Remedy> {
         Remedy { conditions, instead, machines }
     };
     merged.into_iter().map(remedy).collect()
+}
+
+/// How much would have to change: whoever waits for one thing that passes may wait for others too.
+fn given_up(failures: &[Failure]) -> usize {
+    let passing = failures.iter().filter(|failure| failure.condition.is_passing()).count();
+    failures.len() - passing + passing.min(1)
 }
 
 /// Of two machines that fail the same, what the nearer one needs: the smaller change.
@@ -221,6 +243,41 @@ mod tests {
             (Condition::MemoryIsFree(8), 0),
         ];
         assert_eq!(ruled, expected);
+    }
+
+    /// That it takes tasks again is no less of a remedy because it is full.
+    #[test]
+    fn a_machine_that_is_closed_and_full_is_told_of_once_and_has_its_remedy() {
+        let [small, large] = [1, 2].map(|slots| {
+            let room = Room { slots: Some(slots), ..Room::default() };
+            MachineClass { room, ..MachineClass::plain(vec![1.0], slots) }
+        });
+        let needs = Needs { cores: 2, ..Needs::default() };
+        let task = TaskClass { needs, ..TaskClass::plain(vec![1.0]) };
+        let config = GridConfig { weights: vec![1.0], migration: crate::Migration::default() };
+        let each = [0, 1].map(MachineClassId::new);
+        let mut grid = Grid::idle(config, &[small, large], &[task], &each);
+        let class = TaskClassId::new(0);
+        let mut effects = crate::effects::Effects::default();
+        let submitted = Event::TasksSubmitted { first: TaskId::new(0), count: 1, class, length: None };
+        grid.apply(Time::ZERO, &submitted, &mut effects);
+        let start = Decision::Start { task: TaskId::new(0), on: MachineId::new(1) };
+        grid.admit(Time::ZERO, &start, &mut effects).expect("an empty machine");
+        grid.apply(Time::ZERO, &Event::MachineClosed { machine: MachineId::new(1) }, &mut effects);
+        let found = Explanation::of(&grid, class);
+        assert_eq!(
+            words::sentence(&found, &[]),
+            "1 of 2 machines have fewer than 2 cores for tasks; 1 of 2 machines take no tasks now; \
+             it could run with fewer than 2 cores, on 1 machine"
+        );
+        let remedies: Vec<String> = found.remedies.iter().map(|remedy| words::change(remedy, &[])).collect();
+        assert_eq!(
+            remedies,
+            [
+                "with fewer than 2 cores, on 1 machine",
+                "once it takes tasks again and once 2 of its cores are free, on 1 machine"
+            ]
+        );
     }
 
     #[test]

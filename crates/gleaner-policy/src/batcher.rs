@@ -3,7 +3,7 @@
 
 use crate::backlog::Backlog;
 use crate::batch::{self, Assignment, Batching, Looks};
-use crate::forecast::Forecast;
+use crate::forecast::{Forecast, Scale};
 use crate::open_machines::OpenMachines;
 use crate::parts::budget::Spending;
 use crate::parts::lengths::Lengths;
@@ -44,7 +44,7 @@ impl Batcher {
         Self {
             recipe,
             lengths,
-            forecast: Forecast::new(lengths),
+            forecast: Forecast::new(lengths, Scale::Service),
             open: OpenMachines::default(),
             backlog: Backlog::default(),
             in_vain: None,
@@ -306,7 +306,7 @@ impl Policy for Batcher {
 
     fn rebuild(&mut self, grid: &Grid) {
         self.open = OpenMachines::of(grid);
-        self.forecast = Forecast::of(self.lengths, grid);
+        self.forecast = Forecast::of(self.lengths, Scale::Service, grid);
         self.backlog = Backlog::of(grid, &self.forecast);
         self.in_vain = None;
         self.agenda = None;
@@ -316,7 +316,7 @@ impl Policy for Batcher {
         if self.open != OpenMachines::of(grid) {
             return Err("the open machines are not those of the grid".into());
         }
-        if self.forecast != Forecast::of(self.lengths, grid) {
+        if self.forecast != Forecast::of(self.lengths, Scale::Service, grid) {
             return Err("what is believed of tasks is not what the grid says".into());
         }
         if self.backlog != Backlog::of(grid, &self.forecast) {

@@ -60,10 +60,20 @@ pub enum Source {
     Nobody,
 }
 
+/// Which time of a run is its length.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Scale {
+    /// What it would take with a core to itself.
+    Service,
+    /// For how long it holds its cores, for rules by which they are free again after its length.
+    Held,
+}
+
 /// What is believed of each task, and from what.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Forecast {
     lengths: Lengths,
+    scale: Scale,
     /// By task; empty where what was declared is believed.
     believed: Vec<f64>,
     /// By task that has not ended: what will be believed when that is over, one after the other. Only where there is any.
@@ -73,13 +83,13 @@ pub(crate) struct Forecast {
 }
 
 impl Forecast {
-    pub(crate) fn new(lengths: Lengths) -> Self {
-        Self { lengths, believed: Vec::new(), later: BTreeMap::new(), ran: BTreeMap::new() }
+    pub(crate) fn new(lengths: Lengths, scale: Scale) -> Self {
+        Self { lengths, scale, believed: Vec::new(), later: BTreeMap::new(), ran: BTreeMap::new() }
     }
 
     /// Of a whole grid: what happened to its tasks happens again. Costs O(tasks·log tasks) where runs are looked at.
-    pub(crate) fn of(lengths: Lengths, grid: &Grid) -> Self {
-        let mut forecast = Self::new(lengths);
+    pub(crate) fn of(lengths: Lengths, scale: Scale, grid: &Grid) -> Self {
+        let mut forecast = Self::new(lengths, scale);
         if !forecast.is_learnt() {
             return forecast;
         }
@@ -116,7 +126,7 @@ impl Forecast {
     fn learn(&mut self, grid: &Grid, change: &Change) -> bool {
         match *change {
             Change::MachineClassMet(_) | Change::TaskClassesMeasured | Change::EndsForgotten => {
-                *self = Self::of(self.lengths, grid);
+                *self = Self::of(self.lengths, self.scale, grid);
                 return true;
             }
             Change::Wait { first, count } => {
@@ -173,7 +183,11 @@ impl Forecast {
         self.later.remove(&id);
         let task = grid.task(id);
         let Some(took) = grid.took(id) else { return };
-        let ops = took.seconds.max(SHORTEST_S) / took.seconds_per_op;
+        let seconds = match self.scale {
+            Scale::Service => took.seconds,
+            Scale::Held => took.held_seconds,
+        };
+        let ops = seconds.max(SHORTEST_S) / took.seconds_per_op;
         let ran = Ran { ended: task.ended(), task: id, ops };
         let user = grid.classes().demand(task.class()).payer;
         let likes = [Like::User, Like::Declared(declared(grid, id).to_bits())];

@@ -5,7 +5,7 @@ use crate::copies::{Copies, voices};
 use crate::drawing::draw;
 use crate::fleet::{Fleet, OWN_BOUNDS};
 use crate::following::Following;
-use crate::forecast::Forecast;
+use crate::forecast::{Forecast, Scale};
 use crate::parts::ahead::Ahead;
 use crate::parts::choose::Choose;
 use crate::parts::lengths::Lengths;
@@ -59,7 +59,7 @@ impl Matchmaker {
             recipe,
             fleet: Fleet::default(),
             copies: Copies::of_each(recipe.replicate.count()),
-            forecast: Forecast::new(recipe.lengths),
+            forecast: Forecast::new(recipe.lengths, Scale::Service),
             following: Following::new(recipe.ahead),
             standing: Standing::new(moves_at_events(&recipe)),
         }
@@ -382,7 +382,7 @@ impl Policy for Matchmaker {
     fn rebuild(&mut self, grid: &Grid) {
         self.fleet = Fleet::of(grid);
         self.copies = Copies::of(grid, self.recipe.replicate.count());
-        self.forecast = Forecast::of(self.recipe.lengths, grid);
+        self.forecast = Forecast::of(self.recipe.lengths, Scale::Service, grid);
         self.following = Following::of(self.recipe.ahead, grid);
         self.standing = Standing::of(moves_at_events(&self.recipe), grid);
     }
@@ -393,7 +393,7 @@ impl Policy for Matchmaker {
         if self.standing != Standing::of(moves_at_events(&self.recipe), grid) {
             return Err("what stands still is not what the grid says".into());
         }
-        if self.forecast != Forecast::of(self.recipe.lengths, grid) {
+        if self.forecast != Forecast::of(self.recipe.lengths, Scale::Service, grid) {
             return Err("what is believed of tasks is not what the grid says".into());
         }
         self.fleet.check(grid)

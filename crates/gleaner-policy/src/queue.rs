@@ -27,7 +27,7 @@ mod row;
 mod speeds;
 mod why;
 
-use crate::forecast::Forecast;
+use crate::forecast::{Forecast, Scale};
 use crate::parts::lengths::Lengths;
 use crate::parts::queue::{Backfill, Correction, Queueing};
 use crate::wait_for_all::wait_for_all;
@@ -78,7 +78,7 @@ impl Backfiller {
         Self {
             recipe,
             lengths,
-            forecast: Forecast::new(lengths),
+            forecast: Forecast::new(lengths, Scale::Held),
             line: Line::default(),
             holds: Holds::new(recipe),
             declared: falls_back.then(Declared::default),
@@ -435,7 +435,7 @@ impl Policy for Backfiller {
     }
 
     fn rebuild(&mut self, grid: &Grid) {
-        self.forecast = Forecast::of(self.lengths, grid);
+        self.forecast = Forecast::of(self.lengths, Scale::Held, grid);
         (self.line, self.row) = (Line::default(), Row::default());
         let kept = self.declared.take();
         let classes = (0..grid.classes().task_classes().len()).map(TaskClassId::new);

@@ -308,6 +308,20 @@ impl Recipe {
         }
     }
 
+    /// What those ratings are, in a sentence.
+    pub fn ratings_are(&self) -> String {
+        match self.goal {
+            Goal::End(_) | Goal::Start(_) | Goal::Sites(_) => {
+                "the seconds until it would be done there as things stand, with a minus: -50 is in 50 s"
+                    .to_owned()
+            }
+            Goal::Now(score) => {
+                format!("as `{}` has it; they only compare machines for this task", score.name())
+            }
+            Goal::Rank(rank) => format!("as `{}` has it; they only compare sites for this task", rank.name()),
+        }
+    }
+
     /// The machines that could run a task of that class, but that the rule itself passes over, by the reason. Costs
     /// O(machines): for explanations.
     pub fn passed_over(&self, grid: &Grid, class: TaskClassId) -> BTreeMap<NoCandidate, Vec<MachineId>> {

@@ -16,6 +16,13 @@ pub(crate) fn day(at: Time) -> String {
     format!("{:04}-{month:02}-{day:02}", cycle * 400 + year + next)
 }
 
+/// A moment in UTC, as 2026-11-23 09:37:00 UTC.
+pub(crate) fn clock(at: Time) -> String {
+    let seconds = at.nanos() / 1_000_000_000 % SECONDS_A_DAY;
+    let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    format!("{} {hour:02}:{minute:02}:{second:02} UTC", day(at))
+}
+
 /// How long something is, to a tenth of the largest unit that fits.
 pub fn long(span: Span) -> String {
     let units = [("days", SECONDS_A_DAY as f64), ("hours", 3_600.0), ("minutes", 60.0), ("seconds", 1.0)];
@@ -54,5 +61,11 @@ mod tests {
         ] {
             assert_eq!(day(Time::from_nanos(seconds * 1_000_000_000)), expected, "{seconds}");
         }
+    }
+
+    #[test]
+    fn a_moment_is_told_to_the_second() {
+        let told = clock(Time::from_nanos((1_795_392_000 + 9 * 3_600 + 37 * 60 + 5) * 1_000_000_000 + 1));
+        assert_eq!(told, "2026-11-23 09:37:05 UTC");
     }
 }

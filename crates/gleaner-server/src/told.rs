@@ -153,8 +153,9 @@ pub fn told(
 
 /// What somebody may have at a time.
 fn bounds(whose: &str, quota: Quota) -> String {
+    let priority = quota.priority.map_or_else(String::new, |most| format!(", priorities up to {most}"));
     format!(
-        "{whose}: {} tasks, {} in all, {} cores, {} bytes, {} bytes of requirements, {} of descriptions, {} requests/s",
+        "{whose}: {} tasks, {} in all, {} cores, {} bytes, {} bytes of requirements, {} of descriptions, {} requests/s{priority}",
         quota.tasks,
         quota.tasks_ever,
         quota.cores,

@@ -1,6 +1,7 @@
 //! What the API shows of the desk and of the journal. Nothing here changes anything.
 
 mod budget;
+mod closed;
 mod discreet;
 mod explain;
 mod fetched;

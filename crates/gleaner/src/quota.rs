@@ -22,6 +22,7 @@ pub(crate) fn run(arguments: &QuotaArguments) -> Outcome {
                 requirement_bytes: arguments.requirements.unwrap_or(held.requirement_bytes),
                 description_bytes: arguments.descriptions.unwrap_or(held.description_bytes),
                 requests_per_s: arguments.requests.unwrap_or(held.requests_per_s),
+                priority: arguments.priority.map_or(held.priority, |highest| highest.0),
             };
             let quota = (!arguments.default).then_some(quota);
             let setting = QuotaSetting { user: arguments.user.clone(), quota };
@@ -60,6 +61,7 @@ fn table(quotas: &QuotaList) -> String {
         ("DESCRIPTIONS", Side::Right),
         ("OF", Side::Right),
         ("REQUESTS A SECOND", Side::Right),
+        ("PRIORITY UP TO", Side::Right),
     ];
     let row = |user: String, used: [String; 6], quota: Quota| {
         let most = [
@@ -71,7 +73,9 @@ fn table(quotas: &QuotaList) -> String {
             rough_size(quota.description_bytes),
         ];
         let pairs = used.into_iter().zip(most).flat_map(|(used, most)| [used, most]);
-        [user].into_iter().chain(pairs).chain([quota.requests_per_s.to_string()]).collect::<Vec<_>>()
+        let priority = quota.priority.map_or_else(|| "any".to_owned(), |most| most.to_string());
+        let others = [quota.requests_per_s.to_string(), priority];
+        [user].into_iter().chain(pairs).chain(others).collect::<Vec<_>>()
     };
     let nothing = [const { String::new() }; 6];
     let mut rows = vec![row("everyone else".to_owned(), nothing, quotas.everyone)];

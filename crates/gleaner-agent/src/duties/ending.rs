@@ -226,13 +226,7 @@ impl Duties {
         };
         // What was signed does not run again once it has ended well, so its end must not be lost.
         held.keep_at = Some(if held.run.signed.is_some() { now } else { now + WAITS });
-        let wanted = wanted(&ruling, held.run.outputs.is_empty());
-        if wanted.checkpoint || wanted.files {
-            held.stage = Stage::Uncollected { left: Left { ruling, usage }, retry_at: now };
-        } else {
-            let end = end_of(ruling.outcome, usage, Collected::default());
-            held.stage = Stage::Over { end: Box::new(end), is_sent: false };
-        }
+        held.stage = next_stage(held, Left { ruling, usage }, now);
     }
 
     /// A run does not count whose output has a hole or no end.
@@ -300,21 +294,36 @@ impl Duties {
     pub(super) fn collected(&mut self, now: Time, run: RunId, result: Result<Collected, TransferError>) {
         let Some(held) = self.runs.get_mut(&run) else { return };
         let Stage::Collecting { left } = &held.stage else { return };
+        let left = left.clone();
         let (outcome, collected) = match result {
-            Ok(collected) => (left.ruling.outcome.clone(), collected),
+            Ok(collected) => (left.ruling.outcome, collected),
             Err(TransferError::Later(_)) => {
                 held.rests += 1;
                 let retry_at = now + rest(self.agent, run, held.rests);
-                held.stage = Stage::Uncollected { left: left.clone(), retry_at };
-                if held.ending.is_some_and(|ending| ending.reason == Reason::Asked(StopCause::Cancel)) {
-                    self.leave_uncollected(run);
-                }
+                held.stage = Stage::Uncollected { left, retry_at };
+                self.leave_if_cancelled(run);
+                return;
+            }
+            Err(error) if left.ruling.keeps_checkpoint && is_limit(&left.ruling.outcome) => {
+                held.not_kept = Some(format!("its checkpoint was not kept: {error}"));
+                let ruling = Ruling { keeps_checkpoint: false, ..left.ruling };
+                held.stage = next_stage(held, Left { ruling, usage: left.usage }, now);
+                self.leave_if_cancelled(run);
                 return;
             }
             Err(error) => (not_stored(&left.ruling, &error), Collected::default()),
         };
-        let end = end_of(outcome, left.usage, collected);
+        let mut end = end_of(outcome, left.usage, collected);
+        end.notes.extend(held.not_kept.take());
         held.stage = Stage::Over { end: Box::new(end), is_sent: false };
+    }
+
+    /// Of what could not be stored, nobody wants more once it is cancelled.
+    fn leave_if_cancelled(&mut self, run: RunId) {
+        let ending = self.runs.get(&run).and_then(|held| held.ending);
+        if ending.is_some_and(|ending| ending.reason == Reason::Asked(StopCause::Cancel)) {
+            self.leave_uncollected(run);
+        }
     }
 
     /// The coordinator does not know that what a run left came from here. It is here until the end is settled.
@@ -366,6 +375,30 @@ impl Duties {
             self.keep_all();
             self.actions.push_back(Action::Quit);
         }
+    }
+}
+
+/// What becomes of a run whose program ended: what it left is stored first, if there may be any.
+fn next_stage(held: &Held, left: Left, retry_at: Time) -> Stage {
+    let wanted = wanted(&left.ruling, held.run.outputs.is_empty());
+    if wanted.checkpoint || wanted.files {
+        return Stage::Uncollected { left, retry_at };
+    }
+    let mut end = end_of(left.ruling.outcome, left.usage, Collected::default());
+    end.notes.extend(held.not_kept.clone());
+    Stage::Over { end: Box::new(end), is_sent: false }
+}
+
+/// Whether a run reached a limit. **That counts as a try whatever is kept of it**: else a task whose checkpoint cannot be stored would
+/// run for ever.
+fn is_limit(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::TimedOut | Outcome::OverLimit { .. } => true,
+        Outcome::Exited { .. }
+        | Outcome::Signalled { .. }
+        | Outcome::Stopped
+        | Outcome::Abandoned { .. }
+        | Outcome::NotStarted { .. } => false,
     }
 }
 

@@ -105,7 +105,8 @@ pub(crate) fn can_go_on(checkpointing: &Checkpointing) -> bool {
 const FILE_TOO_LARGE: i32 = 25;
 
 /// Files are kept whenever the run is an end of the task for which its program or its limits are to answer; a
-/// checkpoint whenever the task should go on. `disk` is how many bytes of it the job names, or 0.
+/// checkpoint whenever the task should go on, or may: after a limit of time, whether it has a try left is not known here. `disk` is
+/// how many bytes of it the job names, or 0.
 pub(crate) fn rule(
     checkpointing: &Checkpointing,
     disk: u64,
@@ -141,7 +142,10 @@ pub(crate) fn rule(
     };
     let outcome = outcome_of(wanted);
     match wanted {
-        Reason::TimeLimit | Reason::OwnersLimit(_) | Reason::DiskLimit(_) => final_end(outcome),
+        Reason::TimeLimit | Reason::OwnersLimit(_) => {
+            Ruling { keeps_checkpoint: can_go_on(checkpointing), ..final_end(outcome) }
+        }
+        Reason::DiskLimit(_) => final_end(outcome),
         Reason::Asked(StopCause::Cancel) | Reason::OutputLost | Reason::Disowned => {
             unfinished(outcome, false)
         }
@@ -254,12 +258,15 @@ mod tests {
             (FOLDER, Some(Evicted), Exit::Signal(15), "abandoned +checkpoint"),
             (FOLDER, Some(Forbidden), Exit::Signal(15), "abandoned +checkpoint"),
             (FOLDER, Some(MinderGone), Exit::Signal(9), "abandoned +checkpoint"),
-            (FOLDER, Some(TimeLimit), Exit::Signal(15), "timed out +files"),
+            (PLAIN, Some(TimeLimit), Exit::Signal(15), "timed out +files"),
+            (FOLDER, Some(TimeLimit), Exit::Signal(15), "timed out +checkpoint +files"),
+            (ASKS_BY_85, Some(TimeLimit), Exit::Code(85), "timed out +checkpoint +files"),
+            (FOLDER, Some(TimeLimit), Exit::Code(0), "exited 0 +files"),
             (
                 FOLDER,
                 Some(OwnersLimit(Span::from_nanos(5_400_000_000_000))),
                 Exit::Signal(15),
-                "over time: the 1.5 h that its machine's owner lets a run take (run_hours_max) +files",
+                "over time: the 1.5 h that its machine's owner lets a run take (run_hours_max) +checkpoint +files",
             ),
             (
                 PLAIN,

@@ -51,6 +51,12 @@ impl MachineClass {
         self.room.slots.map_or(self.cores, |slots| slots.min(self.cores))
     }
 
+    /// Whether tasks that each have their slots may have to share cores.
+    #[inline]
+    pub fn has_more_slots_than_cores(&self) -> bool {
+        self.room.slots.is_some_and(|slots| slots > self.cores)
+    }
+
     /// What such a machine takes at work, in watts: what its ad says as [`WATTS`], and [`WATTS_USUAL`] where it says nothing
     /// above 0.
     pub fn watts(&self) -> f64 {

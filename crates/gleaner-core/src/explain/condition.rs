@@ -35,3 +35,25 @@ pub enum Condition {
     /// The tasks on the machine leave so many bytes of its disk.
     DiskIsFree(u64),
 }
+
+impl Condition {
+    /// Whether a machine that fails it may hold it later, though it stays what it is.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::OwnerLeavesSome
+            | Self::IsOpen
+            | Self::CoresAreFree(_)
+            | Self::MemoryIsFree(_)
+            | Self::DiskIsFree(_) => true,
+            Self::Provides(_)
+            | Self::HasSpeed(_)
+            | Self::TaskRequires(_)
+            | Self::MachineRequires(_)
+            | Self::HasNotFailedIt
+            | Self::EvaluatesSoon(_)
+            | Self::HasCores(_)
+            | Self::HasMemory(_)
+            | Self::HasDisk(_) => false,
+        }
+    }
+}

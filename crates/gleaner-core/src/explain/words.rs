@@ -71,9 +71,9 @@ pub fn change(remedy: &Remedy, dimensions: &[String]) -> String {
 pub fn sentence(explanation: &Explanation, dimensions: &[String]) -> String {
     let all = explanation.machines;
     let ruled_out = explanation.ruled_out.iter();
-    let ruled_out = ruled_out.map(|ruled| {
-        format!("{} of {all} machines {}", ruled.machines, failing(&ruled.condition, dimensions))
-    });
+    let ruled_out = ruled_out
+        .filter(|ruled| ruled.told() > 0)
+        .map(|ruled| format!("{} of {all} machines {}", ruled.told(), failing(&ruled.condition, dimensions)));
     let mut parts: Vec<String> = ruled_out.collect();
     let nearest = explanation.remedies.first();
     parts.extend(nearest.map(|remedy| format!("it could run {}", change(remedy, dimensions))));

@@ -15,6 +15,9 @@ pub struct Took {
     pub seconds: f64,
     /// h on such a machine, above 0 and finite.
     pub seconds_per_op: f64,
+    /// For how long it held its cores there. On a machine with more slots than cores that is longer than `seconds` while more tasks
+    /// run than there are cores; on any other it is `seconds`.
+    pub held_seconds: f64,
 }
 
 impl Took {
@@ -32,7 +35,10 @@ impl Grid {
         let Spent { service, on } = task.spent?;
         let seconds_per_op = self.classes.seconds_per_op_in_parts(task.class, on);
         let is_able = seconds_per_op > 0.0 && seconds_per_op.is_finite();
-        is_able.then_some(Took { seconds: service.seconds(), seconds_per_op })
+        let seconds = service.seconds();
+        let shares_cores = self.classes.machine_class(on).has_more_slots_than_cores();
+        let held_seconds = if shares_cores { seconds.max(task.seconds_run(task.ended)) } else { seconds };
+        is_able.then_some(Took { seconds, seconds_per_op, held_seconds })
     }
 
     /// What a run took that ends now. Costs O(log tasks there), for each part.

@@ -53,11 +53,17 @@ async fn fill_behind(first: Said, wide: Said, long: Said, short: Said) {
     let long = submit(&world, 1, long).await;
     let explained = async |job: &str| {
         let path = format!("/api/v1/jobs/{job}/tasks/0/explain");
-        world.get(&path, &world.alice).await.json::<ExplanationView>().summary
+        world.get(&path, &world.alice).await.json::<ExplanationView>()
     };
-    let told = explained(&wide).await;
+    let ExplanationView { summary: told, starts, at_s, scores_are, ratings, .. } = explained(&wide).await;
+    let starts = starts.expect("cores are kept for it");
+    assert!(starts.machine == "m1" && starts.at_s.is_some_and(|starts_s| starts_s > at_s), "{starts:?}");
+    // Without a length nobody knows when it would be done.
+    let are = scores_are.unwrap_or_default();
+    assert_eq!(are.contains("seconds until it would be done"), !ratings.is_empty(), "{are}");
     assert!(told.contains("it waits for its turn: cores are kept for it on m1 in"), "{told}");
-    let told = explained(&long).await;
+    let ExplanationView { summary: told, starts, .. } = explained(&long).await;
+    assert_eq!(starts, None, "what is kept is another's");
     assert!(told.contains(&format!("may not delay {wide}/0, for which cores are kept on m1")), "{told}");
     submit(&world, 1, short).await;
     let filler = agent.start_next(&world).await;

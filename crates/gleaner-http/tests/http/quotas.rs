@@ -175,6 +175,31 @@ async fn descriptions_of_unfinished_jobs_count_in_a_quota() {
     assert_eq!((rerun.status, rerun.code().as_str()), (403, "quota"), "{rerun}");
 }
 
+/// Else anybody goes before all others. What was submitted before the quota stays, and does not run again with it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_user_gives_no_higher_priority_than_that_and_an_administrator_any() {
+    let world = World::new().await;
+    let urgent = |priority: i32| json!({"command": ["true"], "hold": true, "priority": priority});
+    assert_eq!(world.post("/api/v1/jobs", &world.alice, &urgent(i32::MAX)).await.status, 201, "no bound");
+    for most in [0, -5] {
+        let quota = json!({"tasks": 100, "requests_per_s": 1_000, "priority": most});
+        let setting = json!({"user": null, "quota": quota});
+        let set = world.call("PUT", "/api/v1/quotas", &world.root, Body::from(setting.to_string())).await;
+        assert_eq!(set.json::<QuotaList>().everyone.priority, Some(most));
+        assert_eq!(world.post("/api/v1/jobs", &world.alice, &urgent(most)).await.status, 201);
+        let reply = world.post("/api/v1/jobs", &world.alice, &urgent(most + 1)).await;
+        assert_eq!((reply.status, reply.code().as_str()), (403, "quota"), "{reply}");
+        let said = reply.to_string();
+        assert!(said.contains(&format!("gleaner submit --priority={most}")), "{said}");
+        assert!(said.contains("gleaner quota set --user alice --priority"), "{said}");
+        assert_eq!(world.post("/api/v1/jobs", &world.root, &urgent(7)).await.status, 201);
+    }
+    assert_eq!(world.post("/api/v1/jobs/1/cancel", &world.alice, &json!({})).await.status, 200);
+    let rerun = world.post("/api/v1/jobs/1/rerun", &world.alice, &json!({})).await;
+    assert_eq!((rerun.status, rerun.code().as_str()), (403, "quota"), "{rerun}");
+    assert_eq!(world.post("/api/v1/jobs/1/rerun", &world.root, &json!({})).await.status, 200);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_user_asks_so_often() {
     let world = World::new().await;

@@ -1,10 +1,11 @@
 //! What is said of a job that waits: in its status, where it is explained, and where all that waits is told of.
 
-use crate::agent::{Agent, exited};
+use crate::agent::{Agent, exited, profile};
 use crate::world::World;
+use axum::body::Body;
 use gleaner_wire::api::{ExplanationView, JobView, Submitted};
 use gleaner_wire::day::WaitList;
-use gleaner_wire::session::Tail;
+use gleaner_wire::session::{Profile, Tail};
 use serde_json::{Value, json};
 
 async fn submit(world: &World, spec: Value) -> u32 {
@@ -131,4 +132,36 @@ async fn who_may_still_answer_a_task_of_several_machines_is_told() {
     Agent::join(&world, "m3").await;
     let told: Value = world.get(&path, &world.alice).await.json();
     assert!(!few(&told), "{told}");
+}
+
+/// Whoever waits for days would cancel a job that no machine could ever take.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_waits_for_the_only_machine_that_could_take_it_while_that_is_closed() {
+    let world = World::new().await;
+    let _small = Agent::join_with(&world, "small", Profile { slots: 2, cores: 2, ..profile() }).await;
+    let mut large = Agent::join_with(&world, "large", Profile { slots: 8, cores: 8, ..profile() }).await;
+    let filling = json!({"command": ["true"], "needs": {"cores": 8}});
+    submit(&world, filling.clone()).await;
+    large.start_next(&world).await;
+    let drained = world.post("/api/v1/machines/large/drain", &world.root, &json!({})).await;
+    assert_eq!(drained.status, 200, "{drained}");
+    for policy in ["queue/easy", "bertasi/greedy"] {
+        let body = Body::from(json!({"preset": policy}).to_string());
+        assert_eq!(world.call("PUT", "/api/v1/policy", &world.root, body).await.status, 200);
+        let job = submit(&world, filling.clone()).await;
+        let path = format!("/api/v1/jobs/{job}/tasks/0/explain");
+        let told: ExplanationView = world.get(&path, &world.alice).await.json();
+        let why = "large, which takes no tasks now: closed by user root, since 20";
+        assert!(told.summary.starts_with(&format!("it waits for {why}")), "{policy}: {told:?}");
+        assert!(!told.summary.contains("ever"), "{policy}: {told:?}");
+        assert_eq!(told.ruled_out.iter().map(|ruled| ruled.count).sum::<usize>(), 2, "{policy}: {told:?}");
+        let again = "once it takes tasks again and once 8 of its cores are free, on 1 machine";
+        assert!(told.remedies.iter().any(|remedy| remedy == again), "{policy}: {told:?}");
+        let told = status(&world, job).await;
+        assert!(told.starts_with(why) && told.contains("1 of 2 machines take no tasks now"), "{told}");
+        assert!(!told.contains("cores free"), "{policy}: each machine once: {told}");
+    }
+    let never = submit(&world, json!({"command": ["true"], "needs": {"cores": 9}})).await;
+    let path = format!("/api/v1/jobs/{never}/tasks/0/explain");
+    assert!(!explained(&world, &path.replace("/api/v1/jobs/", "")).await.contains("large"));
 }

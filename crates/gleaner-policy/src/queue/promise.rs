@@ -39,6 +39,17 @@ pub enum Word {
     Nobody,
 }
 
+impl Word {
+    /// In a word, for programs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Believed => "believed",
+            Self::Declared => "declared",
+            Self::Nobody => "nobody",
+        }
+    }
+}
+
 /// What is known of runs and of time.
 #[derive(Clone, Copy)]
 pub(crate) struct Known<'a> {

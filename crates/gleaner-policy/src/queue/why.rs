@@ -10,7 +10,7 @@ use gleaner_units::{MachineId, TaskId, Time};
 /// What keeps a task that waits from starting now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HeldBack {
-    /// No machine that is there could ever take it.
+    /// No machine that takes tasks now could take it, were it empty.
     NoMachine,
     /// Cores are kept for it, and are not free yet.
     Kept(Reservation),
@@ -90,7 +90,7 @@ impl HeldBack {
     pub fn words(&self, names: &Names<'_>) -> String {
         let first = |kept: &Reservation| (names.task)(kept.task);
         match self {
-            HeldBack::NoMachine => "no machine that is there could ever take it".to_owned(),
+            HeldBack::NoMachine => "no machine that takes tasks now could take it".to_owned(),
             HeldBack::Kept(kept) if kept.by == Word::Nobody => {
                 format!("it is next, and starts {}", when(kept, names))
             }

@@ -66,7 +66,7 @@ impl Desk {
         if is_awaited {
             let is_left = self.ledger.is_left(run.task, agent, &end.outcome);
             let end = self.naming_machines(run.task, is_left, end);
-            let end = self.without_what_is_behind(now, run, end);
+            let end = self.without_what_nobody_needs(now, run, end);
             let (end, is_kept) = self.within_quota(run, end);
             self.named(agent, &end);
             // What its user's quota cuts off is no answer: no machine is outvoted for it.
@@ -109,8 +109,9 @@ impl Desk {
     }
 
     /// What nobody will go on from is in no fact: whoever reads of the end would take it to be stored.
-    fn without_what_is_behind(&self, now: Time, run: RunId, end: End) -> End {
-        let checkpoint = end.checkpoint.filter(|_| self.ledger.is_furthest(now, run));
+    fn without_what_nobody_needs(&self, now: Time, run: RunId, end: End) -> End {
+        let is_needed = self.ledger.is_furthest(now, run) && self.ledger.may_go_on(run.task, &end.outcome);
+        let checkpoint = end.checkpoint.filter(|_| is_needed);
         End { checkpoint, ..end }
     }
 

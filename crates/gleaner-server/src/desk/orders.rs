@@ -119,6 +119,7 @@ impl Desk {
         let (job, tasks) = (self.ledger.next_job(), spec.tasks.count());
         self.check_numbers(&by.user, tasks)?;
         self.check_quota(&by.user, tasks)?;
+        self.check_priority(by, &by.user, spec)?;
         self.check_requirements(&by.user, spec)?;
         self.check_descriptions(&by.user, spec)?;
         self.check_comparing(spec)?;
@@ -203,6 +204,7 @@ impl Desk {
         let of = |tasks| fact(Chosen { job: id, tasks, by: by.actor() });
         let facts: Vec<Fact> = chosen.chunks(PIECES_MAX).map(|some| of(listed(some))).collect();
         if let [Fact::TasksRerun(_), ..] = facts[..] {
+            self.check_priority(by, &job.user, &job.spec)?;
             self.check_goes_again(id, job, count)?;
             self.revive(now, (id, job), &TaskRange::merged(retired), past)?;
         }

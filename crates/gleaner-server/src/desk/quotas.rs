@@ -2,6 +2,8 @@
 
 use super::Desk;
 use super::admission::{Rejection, RejectionKind};
+use super::order::Requester;
+use gleaner_wire::api::Role;
 use gleaner_wire::job::JobSpec;
 
 impl Desk {
@@ -38,6 +40,20 @@ impl Desk {
             format!(
                 "{user} has {open} tasks that are not over, and {more} more would be above the quota of {most}; wait \
                  until some are over, or ask an administrator for more (`gleaner quota set --user {user} --tasks N`)"
+            ),
+        ))
+    }
+
+    /// Whether whoever asks may have a user's job run with its priority.
+    pub(super) fn check_priority(&self, by: &Requester, user: &str, spec: &JobSpec) -> Result<(), Rejection> {
+        let most = self.ledger.people().quota(user).priority.filter(|_| by.role != Role::Admin);
+        let Some(most) = most.filter(|most| spec.priority > *most) else { return Ok(()) };
+        let priority = spec.priority;
+        Err(Rejection::of(
+            RejectionKind::Quota,
+            format!(
+                "the priority of the job is {priority}, and {user} may give {most} at most; submit it with a lower one \
+                 (`gleaner submit --priority={most}`), or ask an administrator for more (`gleaner quota set --user {user} --priority N`)"
             ),
         ))
     }

@@ -1,7 +1,7 @@
 //! The agents and what is known of their machines for longer than a connection lives.
 
 use super::Shown;
-use gleaner_units::RunId;
+use gleaner_units::{RunId, Time};
 use gleaner_wire::api::Actor;
 use gleaner_wire::session::Profile;
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,8 @@ pub struct Agent {
     pub closed_by_order: bool,
     /// Who has what runs there stand still, where an administrator ordered it.
     pub paused_by: Option<Actor>,
+    /// Since when somebody wants no new tasks there, while anybody does.
+    pub closed_since: Option<Time>,
     /// Why, as far as its owner and its agent go.
     pub why: Option<String>,
     /// Why it was closed by order.
@@ -64,6 +66,7 @@ impl Agent {
             closed_by_owner: false,
             closed_by_order: false,
             paused_by: None,
+            closed_since: None,
             why: None,
             why_by_order: None,
             load: 0.0,

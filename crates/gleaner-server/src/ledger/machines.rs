@@ -220,6 +220,7 @@ impl Ledger {
     fn open_or_close(&mut self, at: Time, id: MachineId) {
         let agent = &mut self.books.agents[id.index()];
         agent.open = agent.may_be_open();
+        agent.closed_since = if agent.open { None } else { Some(agent.closed_since.unwrap_or(at)) };
         if agent.open {
             self.tell(at, &Event::MachineOpened { machine: id });
         } else {

@@ -292,6 +292,21 @@ impl Ledger {
         self.grid().find_run(run).is_none_or(|known| self.grid().is_furthest(at, known))
     }
 
+    /// Whether anybody could go on from the checkpoint of a run that ended like this: what reached a limit has failed, and goes on only
+    /// where it has a retry left.
+    pub(crate) fn may_go_on(&self, task: TaskId, outcome: &Outcome) -> bool {
+        match outcome {
+            Outcome::TimedOut | Outcome::OverLimit { .. } => {
+                self.record(task).tries.has_retry_left(&self.job_of(task).1.spec)
+            }
+            Outcome::Exited { .. }
+            | Outcome::Signalled { .. }
+            | Outcome::Stopped
+            | Outcome::Abandoned { .. }
+            | Outcome::NotStarted { .. } => true,
+        }
+    }
+
     /// Whether the scheduler ordered a run to stop or asked it back, or wants another one of its task.
     pub(crate) fn is_asked_to_end(&self, run: RunId) -> bool {
         let is_back = |known: &gleaner_core::Run| self.grid().asked_back(known.id()).is_some();

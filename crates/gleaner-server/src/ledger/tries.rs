@@ -112,13 +112,18 @@ impl Tries {
             | Outcome::Signalled { .. }
             | Outcome::TimedOut
             | Outcome::OverLimit { .. }
-                if self.retries < spec.retries =>
+                if self.has_retry_left(spec) =>
             {
                 self.retries += 1;
                 Verdict::AgainAfter(rest(self.retries))
             }
             _ => Verdict::Failed,
         }
+    }
+
+    /// Whether it is tried again if it fails.
+    pub(crate) fn has_retry_left(&self, spec: &JobSpec) -> bool {
+        self.retries < spec.retries
     }
 
     /// **No task runs again and again without a rest**, whoever is to blame: a program that asks for it, an agent that

@@ -14,7 +14,9 @@ use gleaner_core::explain::{obstacles, words};
 use gleaner_core::{Availability, Condition, Decision, Run, Stage};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use gleaner_wire::VERSION;
-use gleaner_wire::api::{ExplanationView, Preview, PreviewStart, Rating, RuledOutView, TaskPhase};
+use gleaner_wire::api::{
+    ExpectedStart, ExplanationView, Preview, PreviewStart, Rating, RuledOutView, TaskPhase,
+};
 use gleaner_wire::job::JobSpec;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -194,16 +196,25 @@ pub(super) fn explained(situation: Situation<'_>, task: TaskId) -> ExplanationVi
 
 /// What is over waits for nothing: how it ended is all that there is to say.
 fn explained_as(situation: Situation<'_>, task: TaskId, record: &Record) -> ExplanationView {
-    let summary = summary(situation, task, record);
+    let (summary, starts) = summary(situation, task, record);
     let Situation { ledger, now: at, .. } = situation;
     if !record.phase.is_over() {
-        return view((ledger, task), at, summary);
+        return ExplanationView { starts, ..view((ledger, task), at, summary) };
     }
-    let (ruled_out, ratings, remedies) = (Vec::new(), Vec::new(), Vec::new());
-    ExplanationView { version: VERSION, at_s: at.seconds(), summary, ruled_out, ratings, remedies }
+    ExplanationView {
+        version: VERSION,
+        at_s: at.seconds(),
+        summary,
+        ruled_out: Vec::new(),
+        ratings: Vec::new(),
+        remedies: Vec::new(),
+        starts: None,
+        scores_are: None,
+    }
 }
 
-fn summary(situation: Situation<'_>, task: TaskId, record: &Record) -> String {
+/// In a sentence, with where and when it is expected to start, where that is known.
+fn summary(situation: Situation<'_>, task: TaskId, record: &Record) -> (String, Option<ExpectedStart>) {
     let ledger = situation.ledger;
     let machine = record.machine.map_or("no machine", |on| &ledger.agent(on).name);
     let wanted = match record.wish {
@@ -211,8 +222,13 @@ fn summary(situation: Situation<'_>, task: TaskId, record: &Record) -> String {
         Some(crate::ledger::Wish::Hold) => "; it is being stopped to be held",
         None => "",
     };
+    let mut starts = None;
     let phase = match record.phase {
-        TaskPhase::Waiting => format!("it waits for {}", waits::of_task(situation, task)),
+        TaskPhase::Waiting => {
+            let (waits_for, expected) = waits::of_task(situation, task);
+            starts = expected;
+            format!("it waits for {waits_for}")
+        }
         TaskPhase::Running | TaskPhase::Suspended => whereabouts(ledger, task, machine),
         TaskPhase::Held => "it is held; `gleaner release` lets it wait for a machine".to_owned(),
         TaskPhase::Done => format!("it is done; it ended on {machine}"),
@@ -223,7 +239,7 @@ fn summary(situation: Situation<'_>, task: TaskId, record: &Record) -> String {
     let moves = target.map_or_else(String::new, |run| {
         format!("; it moves to {}, when its program here has ended", ledger.agent(run.on()).name)
     });
-    format!("{phase}{wanted}{moves}")
+    (format!("{phase}{wanted}{moves}"), starts)
 }
 
 /// Where the runs of a task go on, and where they stand still. `last` is where the newest was started.
@@ -259,10 +275,10 @@ fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> Explana
     let explanation = explanation(ledger, class);
     let kinds = dimensions();
     let names = failing_machines(ledger, class);
-    let ruled_out = explanation.ruled_out.iter().map(|ruled| RuledOutView {
+    let ruled_out = explanation.ruled_out.iter().filter(|ruled| ruled.told() > 0).map(|ruled| RuledOutView {
         rule: words::failing(&discreet::condition(&ruled.condition), &kinds)
             + &why_closed(ledger, &ruled.condition),
-        count: ruled.machines,
+        count: ruled.told(),
         machines: names.get(&ruled.condition).cloned().unwrap_or_default(),
     });
     let passed_over =
@@ -284,13 +300,17 @@ fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> Explana
     let remedies = remedies(ledger, task, &spoken);
     let ratings = rated_by_policy(ledger, at, task).into_iter().filter(|(on, _)| !spoken.contains(on));
     let rated = |(on, score): (MachineId, f64)| Rating { machine: ledger.agent(on).name.clone(), score };
+    let ratings: Vec<Rating> = ratings.map(rated).collect();
+    let scores_are = (!ratings.is_empty()).then(|| ledger.recipe().ratings_are());
     ExplanationView {
         version: VERSION,
         at_s: at.seconds(),
         summary,
         ruled_out: ruled_out.chain(passed_over).chain(answered).collect(),
-        ratings: ratings.map(rated).collect(),
+        ratings,
         remedies,
+        starts: None,
+        scores_are,
     }
 }
 
@@ -349,11 +369,14 @@ fn rated_by_policy(ledger: &Ledger, at: Time, task: TaskId) -> Vec<(MachineId, f
     ledger.recipe().ratings(grid, at, (class, length), &|run| policy.expected_length(grid, at, run))
 }
 
+/// Some of the machines that each condition is told of.
 fn failing_machines(ledger: &Ledger, class: TaskClassId) -> BTreeMap<Condition, Vec<String>> {
     let mut names: BTreeMap<Condition, Vec<String>> = BTreeMap::new();
     let listed = ledger.agents().iter().enumerate().filter(|(_, agent)| !agent.forgotten);
     for (on, conditions) in obstacles(ledger.grid(), class, listed.map(|(index, _)| MachineId::new(index))) {
-        for condition in conditions {
+        let told = conditions.into_iter().enumerate();
+        let told = told.filter(|(place, condition)| *place == 0 || !condition.is_passing());
+        for (_, condition) in told {
             let named = names.entry(tried::condition(condition)).or_default();
             if named.len() < NAMES_MAX {
                 named.push(ledger.agent(on).name.clone());

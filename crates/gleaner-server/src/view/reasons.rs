@@ -1,5 +1,6 @@
 //! Which machines could take tasks, and why others do not; what one answer about many jobs looks up once.
 
+use super::closed::all_closed;
 use super::{discreet, tried};
 use crate::desk::Desk;
 use crate::ledger::Ledger;
@@ -56,7 +57,10 @@ impl Reasons {
             0 => {
                 let explanation = explanation_within(ledger, class, &mut self.work);
                 let why = words::sentence(&discreet::explanation(explanation), &dimensions());
-                format!("{waits_for}: {why}")
+                match all_closed(ledger, class) {
+                    Some(closed) => format!("{closed}; {why}"),
+                    None => format!("{waits_for}: {why}"),
+                }
             }
             1 => format!("{waits_for}: 1 machine can take it"),
             able => format!("{waits_for}: {able} machines can take it"),

@@ -21,6 +21,7 @@ pub(super) fn explanation(of: Explanation) -> Explanation {
             Some(same) => {
                 same.machines += ruled.machines;
                 same.alone += ruled.alone;
+                same.first += ruled.first;
             }
             None => ruled_out.push(ruled),
         }

@@ -1,12 +1,13 @@
 //! What tasks wait for: nouns, as in "it waits for …".
 
+use super::closed::{all_closed, could_any};
 use super::reasons::Reasons;
 use crate::desk::Desk;
 use crate::ledger::{Job, Ledger, Record, Wish};
 use gleaner_core::{Alarm, Answer, Availability, Queue, Stage};
-use gleaner_policy::{Names, Source};
+use gleaner_policy::{HeldBack, Names, Source, Word};
 use gleaner_units::{Credits, MachineId, TaskClassId, TaskId, Time};
-use gleaner_wire::api::TaskPhase;
+use gleaner_wire::api::{ExpectedStart, TaskPhase};
 use gleaner_wire::session::Outcome;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,14 +69,20 @@ fn find_sent(ledger: &Ledger, job: &Job) -> Option<TaskId> {
     sent.or_else(on_machines)
 }
 
-/// What a task waits for.
-pub(super) fn of_task(situation: Situation<'_>, task: TaskId) -> String {
+/// What a task waits for, and where and when it is expected to start, where cores are kept for it.
+pub(super) fn of_task(situation: Situation<'_>, task: TaskId) -> (String, Option<ExpectedStart>) {
     if let Some(other) = before_the_policy(situation, task) {
-        return other;
+        return (other, None);
     }
     let Situation { ledger, now, .. } = situation;
-    let reason = by_the_policy(ledger, now, task).or_else(|| held_back(ledger, now, task));
-    reason.unwrap_or_else(|| ledger.recipe().waits_for().to_owned()) + &learnt(ledger, task)
+    let closed = || all_closed(ledger, ledger.grid().task(task).class());
+    let (reason, starts) = match by_the_policy(ledger, now, task).or_else(closed) {
+        Some(other) => (other, None),
+        None => {
+            held_back(ledger, now, task).unwrap_or_else(|| (ledger.recipe().waits_for().to_owned(), None))
+        }
+    };
+    (reason + &learnt(ledger, task), starts)
 }
 
 /// What a job with waiting tasks waits for that has none on a machine.
@@ -269,19 +276,29 @@ fn price(ledger: &Ledger, now: Time, task: TaskId) -> String {
     }
 }
 
-/// What a queue keeps the task from.
-fn held_back(ledger: &Ledger, now: Time, task: TaskId) -> Option<String> {
+/// What a queue keeps the task from, and its start, if cores are kept for it.
+fn held_back(ledger: &Ledger, now: Time, task: TaskId) -> Option<(String, Option<ExpectedStart>)> {
     let back = ledger.scheduler().policy().holds_back(ledger.grid(), now, task)?;
+    if back == HeldBack::NoMachine && !could_any(ledger, ledger.grid().task(task).class()) {
+        return Some(("a machine that could take it: none that is there ever could".to_owned(), None));
+    }
     let name = |task: TaskId| {
         let (id, job) = ledger.job_of(task);
         format!("{id}/{}", job.number(task))
     };
+    let machine = |on: MachineId| ledger.agent(on).name.clone();
     let names = Names {
         task: &name,
-        machine: &|on| ledger.agent(on).name.clone(),
+        machine: &machine,
         moment: &|at| format!("in {:.0} s", at.since(now).seconds()),
     };
-    Some(format!("its turn: {}", back.words(&names)))
+    let own = back.kept().filter(|kept| kept.task == task);
+    let starts = own.map(|kept| ExpectedStart {
+        machine: machine(kept.on),
+        at_s: (kept.by != Word::Nobody && kept.at != Time::NEVER).then(|| kept.at.seconds()),
+        by: kept.by.name().to_owned(),
+    });
+    Some((format!("its turn: {}", back.words(&names)), starts))
 }
 
 /// What would let it start, as far as that is a matter of lengths and budgets.

@@ -21,6 +21,7 @@ mod retired;
 mod scene;
 mod server;
 mod small;
+mod time_limit;
 mod trouble;
 mod twins;
 mod users;

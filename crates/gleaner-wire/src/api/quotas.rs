@@ -44,6 +44,10 @@ pub struct Quota {
     pub description_bytes: u64,
     /// Requests in a second, on average; twice as many at once.
     pub requests_per_s: u32,
+    /// The highest priority that they may give a job; none: any. Administrators may give any.
+    // Always written: snapshots have no names of fields.
+    #[serde(default)]
+    pub priority: Option<i32>,
 }
 
 fn quota_tasks_ever() -> u64 {
@@ -76,6 +80,7 @@ impl Default for Quota {
             requirement_bytes: QUOTA_REQUIREMENT_BYTES,
             description_bytes: QUOTA_DESCRIPTION_BYTES,
             requests_per_s: QUOTA_REQUESTS_PER_S,
+            priority: None,
         }
     }
 }

@@ -18,6 +18,24 @@ pub struct ExplanationView {
     pub ratings: Vec<Rating>,
     /// What would let it start.
     pub remedies: Vec<String>,
+    /// Where and when it is expected to start, while a queue keeps cores for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starts: Option<ExpectedStart>,
+    /// What the scores are, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores_are: Option<String>,
+}
+
+/// When a task is expected to start.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ExpectedStart {
+    /// The machine on which cores are kept for it.
+    pub machine: String,
+    /// When, by the clock; none where nobody knows when what runs there ends.
+    pub at_s: Option<f64>,
+    /// Whose word that is: `believed` of the runs there, `declared` as one takes longer than was believed, or `nobody`.
+    pub by: String,
 }
 
 /// Machines that a rule ruled out.

@@ -15,7 +15,7 @@ pub struct End {
     /// What it used.
     #[serde(default)]
     pub usage: Usage,
-    /// What it left to go on from: kept if it was stopped, or asked to be run again.
+    /// What it left to go on from: kept if it was stopped, asked to be run again, or reached a limit of time and has a retry left.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub checkpoint: Option<Stored>,
     /// Its output files, as a tar archive.

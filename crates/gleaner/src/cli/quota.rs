@@ -4,6 +4,7 @@ use super::grid::GridArguments;
 use super::grid::PlainArguments;
 use super::values::bytes;
 use clap::{ArgGroup, Args, Subcommand};
+use std::str::FromStr;
 
 /// `gleaner quota`.
 #[derive(Debug, Subcommand)]
@@ -19,6 +20,7 @@ Examples:
   gleaner quota set --tasks 100000
   gleaner quota set --user ada --tasks 5000000
   gleaner quota set --user bob --cores 16 --bytes 200G
+  gleaner quota set --priority 0
   gleaner quota set --user bob --default
   gleaner quota set --default";
 
@@ -50,14 +52,35 @@ pub(crate) struct QuotaSetArguments {
     /// How many requests in a second a user may send, on average
     #[arg(long, value_name = "N", group = "quota")]
     pub(crate) requests: Option<u32>,
+    /// The highest priority that they may give a job; `any` for no bound. Administrators may give any
+    #[arg(long, value_name = "N", allow_negative_numbers = true, group = "quota")]
+    pub(crate) priority: Option<HighestPriority>,
     /// Take the user's own quota back: what everyone may have who has none holds for them again. Without a user, everyone's: it is as
     /// it was at first
     #[arg(
         long,
         group = "quota",
-        conflicts_with_all = ["tasks", "tasks_ever", "cores", "bytes", "requirements", "descriptions", "requests"]
+        conflicts_with_all = [
+            "tasks", "tasks_ever", "cores", "bytes", "requirements", "descriptions", "requests", "priority",
+        ]
     )]
     pub(crate) default: bool,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
+}
+
+/// The highest priority of a user's jobs; none where there is no bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct HighestPriority(pub(crate) Option<i32>);
+
+impl FromStr for HighestPriority {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "any" {
+            return Ok(Self(None));
+        }
+        let number = text.parse().map_err(|_| "expected a whole number, as 0 or -5, or any".to_owned())?;
+        Ok(Self(Some(number)))
+    }
 }

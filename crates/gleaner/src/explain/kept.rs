@@ -1,6 +1,6 @@
 //! What a queue keeps a task of a simulation from.
 
-use gleaner_policy::{AnyPolicy, HeldBack, Names, Reservation, Word};
+use gleaner_policy::{AnyPolicy, HeldBack, Names, Reservation};
 use gleaner_sim::Simulation;
 use gleaner_units::{MachineId, TaskId, Time};
 use serde::Serialize;
@@ -67,17 +67,12 @@ impl Back {
 
 impl Kept {
     fn of(kept: &Reservation, called: &Called<'_>) -> Self {
-        let by = match kept.by {
-            Word::Believed => "believed",
-            Word::Declared => "declared",
-            Word::Nobody => "nobody",
-        };
         Self {
             task: (called.task)(kept.task),
             machine: Some((called.machine)(kept.on)).filter(|name| !name.is_empty()),
             at_s: (kept.at != Time::NEVER).then(|| kept.at.seconds()),
             spare: kept.spare,
-            by,
+            by: kept.by.name(),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::cli::{ExplainArguments, JobOrTask, TaskName, Which};
 use crate::failure::Failure;
 use crate::moments::clock;
 use crate::{Outcome, stdout, which};
-use gleaner_wire::api::{ExplanationView, TaskPhase};
+use gleaner_wire::api::{ExpectedStart, ExplanationView, TaskPhase};
 
 /// Further machines are counted, not listed.
 const RATINGS_SHOWN: usize = 20;
@@ -31,8 +31,11 @@ fn named(grid: &Api, meant: JobOrTask, arguments: &ExplainArguments) -> Result<T
 
 /// The explanation for people.
 pub(crate) fn describe(explained: &ExplanationView) -> String {
-    let ExplanationView { summary, ruled_out, ratings, remedies, .. } = explained;
+    let ExplanationView { summary, ruled_out, ratings, remedies, starts, scores_are, .. } = explained;
     let mut text = format!("{summary}\n");
+    if let Some(ExpectedStart { machine, at_s: Some(at_s), .. }) = starts {
+        text += &format!("it is expected to start on {machine} at {}\n", clock(*at_s));
+    }
     if !ruled_out.is_empty() {
         text += "\nmachines ruled out\n";
     }
@@ -47,7 +50,8 @@ pub(crate) fn describe(explained: &ExplanationView) -> String {
         text += &format!("  {remedy}\n");
     }
     if !ratings.is_empty() {
-        text += "\nscores, best first\n";
+        let are = scores_are.as_ref().map_or_else(String::new, |are| format!(" ({are})"));
+        text += &format!("\nscores, best first{are}\n");
     }
     for rating in ratings.iter().take(RATINGS_SHOWN) {
         text += &format!("  {}  {}\n", crate::columns::score_cell(rating.score), rating.machine);
@@ -76,13 +80,18 @@ mod tests {
             }],
             ratings: vec![Rating { machine: "big".into(), score: 0.25 }],
             remedies: vec!["on 3 machines more with 4 cores".into()],
+            starts: Some(ExpectedStart { machine: "big".into(), at_s: Some(60.0), by: "believed".into() }),
+            scores_are: Some("affinities".into()),
         };
+        let at = clock(60.0);
         assert_eq!(
             describe(&explained),
-            "it waits: no machine has 8 free cores\n\n\
+            format!(
+                "it waits: no machine has 8 free cores\nit is expected to start on big at {at}\n\n\
              machines ruled out\n       3  fewer than 8 cores (lab1, lab2, …)\n\n\
              it could also run\n  on 3 machines more with 4 cores\n\n\
-             scores, best first\n        0.250000  big\n"
+             scores, best first (affinities)\n        0.250000  big\n"
+            )
         );
     }
 }

@@ -25,6 +25,8 @@ fn explanation() -> ExplanationView {
         }],
         ratings: Vec::new(),
         remedies: vec!["2 GiB instead of 64 GiB: 3 machines more".to_owned()],
+        starts: None,
+        scores_are: None,
     }
 }
 

@@ -36,8 +36,8 @@ const APPLICATION: u32 = 0x476c_6e72;
 /// still and would begin anew is moved later, one user's own quorum closes no machine, and rules with a budget start more. 18: what is
 /// compared is so to its end under whatever policy and begins from nothing, of several checkpoints the furthest is kept, and a machine's
 /// restarts are its own word. 19: a task that comes back under a policy that learns has its job's class, and batches and plans take the
-/// highest priority first.
-pub const FORMAT: u32 = 19;
+/// highest priority first. 20: a queue learns for how long tasks hold cores that they share, and a quota may bound priorities.
+pub const FORMAT: u32 = 20;
 /// Somebody may look at the file with a program of theirs that takes a lock for a moment.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Somebody may read an old state of it for as long as they like.
