@@ -34,13 +34,22 @@ pub(crate) struct Allowance {
     is_unwanted: Arc<AtomicBool>,
     /// A folder of the disk that is written to.
     disk: PathBuf,
+    /// How much is free there.
+    free: fn(&Path) -> io::Result<u64>,
     keep_free: u64,
 }
 
 impl Allowance {
     /// Work that stands still while `is_stopped`, and leaves so many bytes free on the disk of a folder.
     pub(crate) fn new(is_stopped: Arc<AtomicBool>, disk: &Path, keep_free: u64) -> Self {
-        Self { is_stopped, is_unwanted: Arc::default(), disk: disk.to_owned(), keep_free }
+        let free = |disk: &Path| Disk::of(disk).map(|disk| disk.free);
+        Self { is_stopped, is_unwanted: Arc::default(), disk: disk.to_owned(), free, keep_free }
+    }
+
+    /// The same, on a disk of a test's.
+    #[cfg(test)]
+    pub(crate) fn on(self, free: fn(&Path) -> io::Result<u64>) -> Self {
+        Self { free, ..self }
     }
 
     /// The same, which ends too when it `is_unwanted`.
@@ -62,7 +71,7 @@ impl Allowance {
     /// Whether work may go on that writes so many bytes to the disk.
     pub(crate) fn check_room(&self, bytes: u64) -> io::Result<()> {
         self.check()?;
-        let Disk { free, .. } = Disk::of(&self.disk)?;
+        let free = (self.free)(&self.disk)?;
         if free < bytes.saturating_add(self.keep_free) {
             return Err(io::Error::other(Withheld::DiskFull { free, keep_free: self.keep_free }));
         }
