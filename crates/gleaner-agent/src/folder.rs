@@ -299,7 +299,7 @@ fn copy_inside(
 fn copy(mut from: &File, mut to: File, allowance: &Allowance) -> io::Result<()> {
     from.rewind()?;
     loop {
-        allowance.check_room(PIECE_BYTES)?;
+        let _room = allowance.piece()?;
         if io::copy(&mut from.take(PIECE_BYTES), &mut to)? == 0 {
             return Ok(());
         }

@@ -20,7 +20,7 @@ pub(super) fn with_room<T>(
 mod tests {
     use super::super::prepare;
     use super::*;
-    use crate::allowance::{Allowance, PIECE_BYTES};
+    use crate::allowance::{Allowance, PIECE_BYTES, Reserved};
     use gleaner_net::{Client, Fingerprint, Token, TokenKind};
     use gleaner_wire::BlobHash;
     use gleaner_wire::job::{Checkpointing, Confinement, Input};
@@ -84,7 +84,7 @@ mod tests {
             }
             let oldest = File::open(cached.join(BlobHash::of(&other).to_string())).expect("it is there");
             oldest.set_modified(SystemTime::UNIX_EPOCH).expect("it is ours");
-            let allowance = Allowance::new(Arc::default(), disk.path(), 0)
+            let allowance = Allowance::new(Arc::default(), disk.path(), 0, Reserved::default())
                 .on(|disk| Ok(DISK_BYTES.saturating_sub(used(disk)?)));
             assert_eq!(prepare(&run, &folder, &cache, Some(&client), &allowance), Ok(()), "{file}");
             assert_eq!(fs::metadata(folder.join(file)).expect("it is whole").len(), bytes as u64);
