@@ -124,12 +124,13 @@ impl Worker {
         duties.handle(now(), Event::Judged(watch.verdict()));
         let kept = kept_before(&home);
         let brought: BTreeSet<RunId> = kept.iter().map(Kept::id).collect();
+        let ended: Vec<Arc<Run>> = kept.iter().map(|kept| kept.run.clone()).collect();
         duties.take_up(now(), kept);
         let threads = Threads::new(home.clone(), settings, cache, met, events);
         let (clearing, cleared) = mpsc::unbounded_channel();
         let keeping = Keeping::start(home.clone(), brought.clone(), clearing)
             .map_err(|why| WorkError::System { what: "no thread could be started", why })?;
-        let worker = Self {
+        let mut worker = Self {
             home,
             identity,
             key,
@@ -156,6 +157,7 @@ impl Worker {
             inbox: Some(inbox),
             notes: Some(notes),
         };
+        ended.iter().for_each(|run| worker.take_up_signed(run));
         worker.say_memory();
         Ok(worker)
     }
