@@ -28,7 +28,7 @@ mod leftovers;
 mod orphans;
 mod remembered;
 
-pub(crate) use kept::Record;
+pub(crate) use kept::{NotKept, Record};
 pub(crate) use orphans::VARIABLE as ORPHANS_VARIABLE;
 pub use remembered::Identity;
 

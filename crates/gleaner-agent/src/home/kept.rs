@@ -15,6 +15,7 @@ use gleaner_units::RunId;
 use gleaner_wire::session::Stream;
 use rustix::fs::syncfs;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -57,20 +58,39 @@ impl Record {
     }
 }
 
+/// The records of these runs could not be written down.
+#[derive(Debug)]
+pub(crate) struct NotKept {
+    pub(crate) runs: BTreeSet<RunId>,
+    /// Of the first.
+    pub(crate) why: HomeError,
+}
+
 impl Home {
-    /// Writes records down, after what they speak of. What is under way is of use only until the machine goes down.
-    pub(crate) fn keep(&self, records: &[Record]) -> Result<(), HomeError> {
-        let folder = self.folder.join(KEPT);
-        make_private(&folder)?;
+    /// Writes records down, after what they speak of: each, though another cannot be.
+    pub(crate) fn keep(&self, records: &[Record]) -> Result<(), NotKept> {
+        self.sync_before(records)
+            .map_err(|why| NotKept { runs: records.iter().map(|record| record.kept.id()).collect(), why })?;
+        let failed = records
+            .iter()
+            .filter_map(|record| self.write_down(record).err().map(|why| (record.kept.id(), why)));
+        let (runs, whys): (BTreeSet<RunId>, Vec<HomeError>) = failed.unzip();
+        whys.into_iter().next().map_or(Ok(()), |why| Err(NotKept { runs, why }))
+    }
+
+    /// What is under way is of use only until the machine goes down.
+    fn sync_before(&self, records: &[Record]) -> Result<(), HomeError> {
+        make_private(&self.folder.join(KEPT))?;
         if !records.iter().all(|record| record.kept.is_under_way()) {
             let synced = File::open(self.folder.join("tasks")).and_then(|tasks| Ok(syncfs(&tasks)?));
             synced.map_err(|why| HomeError::File { path: self.folder.join("tasks"), why })?;
         }
-        for record in records {
-            let text = serde_json::to_string(record).expect("it is plain data");
-            self.replace(&format!("{KEPT}/{}.{RECORD}", name(record.kept.id())), &text)?;
-        }
         Ok(())
+    }
+
+    fn write_down(&self, record: &Record) -> Result<(), HomeError> {
+        let text = serde_json::to_string(record).expect("it is plain data");
+        self.replace(&format!("{KEPT}/{}.{RECORD}", name(record.kept.id())), &text)
     }
 
     /// Removes a run's record, and then what its program wrote. Whether its folder may go.
@@ -274,6 +294,24 @@ mod tests {
         assert_eq!(ids(&home), [shared]);
         assert!(!is_there(&home.task(own)) && !is_there(&home.spool(own, Stream::Stdout)));
         assert!(home.task(shared).join("shared").exists());
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_written_down_is_named_and_costs_no_other() {
+        let within = tempfile::tempdir().unwrap();
+        let home = Home::open(within.path()).unwrap();
+        let runs = [1, 2, 3].map(run);
+        for run in runs {
+            fill(&home.task(run), "left");
+            fs::write(home.spool(run, Stream::Stdout), "123456789").unwrap();
+        }
+        fs::create_dir_all(home.record(runs[1])).unwrap();
+        let records = runs.map(|run| record(run, None));
+        assert_eq!(home.keep(&records).unwrap_err().runs, BTreeSet::from([runs[1]]));
+        assert_eq!(ids(&home), [runs[0], runs[2]]);
+        fs::remove_dir(home.record(runs[1])).unwrap();
+        home.keep(&records[1..2]).unwrap();
+        assert_eq!(ids(&home), runs);
     }
 
     #[test]

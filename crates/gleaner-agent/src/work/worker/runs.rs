@@ -5,6 +5,7 @@ use crate::clock::now;
 use crate::duties::{Event, Exit, TransferError, Wanted};
 use crate::folder;
 use crate::owner::{Permit, check_signed};
+use crate::work::keeping::Told;
 use crate::work::minders::MinderError;
 use crate::work::permits::Note;
 use crate::work::transfers::{Answer, Next};
@@ -137,10 +138,15 @@ impl Worker {
         permit.map(|permit| self.permits.begin(run.id, permit, unix_s())).transpose()
     }
 
-    /// What another run of this number left is removed: one that waited for that can have its folder now.
-    pub(super) fn cleared(&mut self, run: RunId) {
-        if let Some(next) = self.keeping.cleared(run).filter(|_| self.duties.is_transferring(run)) {
-            self.prepare(next);
+    /// What another run of a number left is removed: one that waited for that can have its folder now.
+    pub(super) fn recorded(&mut self, told: Told) {
+        match told {
+            Told::NotKept(runs) => self.take(Event::NotKept(runs)),
+            Told::Cleared(run) => {
+                if let Some(next) = self.keeping.cleared(run).filter(|_| self.duties.is_transferring(run)) {
+                    self.prepare(next);
+                }
+            }
         }
     }
 
