@@ -80,6 +80,8 @@ impl Kept {
             ToHandIn::Folder(left) => Stage::Uncollected { left, retry_at: now },
             ToHandIn::End(end) => Stage::Over { end, is_sent: false },
             ToHandIn::Checkpoint => {
+                // It has ended now: the machine may go down in order before it is handed in.
+                held.keep_at = Some(now);
                 let left = Left { ruling: unfinished(abandoned(KILLED), true), usage: Usage::default() };
                 Stage::Uncollected { left, retry_at: now }
             }
