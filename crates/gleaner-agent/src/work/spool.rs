@@ -83,7 +83,11 @@ impl Spool {
     /// What comes from now on belongs to this run. What one before it did to the pipe goes with the pipe.
     pub(crate) fn begin(&mut self, run: RunId, home: &Home) -> io::Result<()> {
         if !self.is_as_new().unwrap_or(false) {
-            fs::remove_file(&self.path)?;
+            match fs::remove_file(&self.path) {
+                // By an earlier try, which could make no other.
+                Err(why) if why.kind() == io::ErrorKind::NotFound => {}
+                removed => removed?,
+            }
             *self = Self::make(&self.path, self.stream)?;
         }
         self.discard();
@@ -96,7 +100,8 @@ impl Spool {
 
     fn is_as_new(&self) -> io::Result<bool> {
         let about = fstat(&self.pipe)?;
-        Ok(Mode::from_raw_mode(about.st_mode) == MODE
+        Ok(about.st_nlink > 0
+            && Mode::from_raw_mode(about.st_mode) == MODE
             && about.st_uid == geteuid().as_raw()
             && fcntl_getpipe_size(&self.pipe)? == self.capacity
             && has_no_attributes(&self.pipe)?)
