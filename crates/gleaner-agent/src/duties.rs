@@ -54,7 +54,7 @@ use gleaner_wire::{Had, Met, SESSION_VERSION};
 use held::{Held, Stage};
 use link::Link;
 use measuring::Measuring;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use window::Window;
 
@@ -105,6 +105,8 @@ pub enum Event {
     FolderTooLarge(RunId, Excess),
     /// What a run left was stored at the coordinator, or could not be.
     Collected(RunId, Result<Collected, TransferError>),
+    /// What these runs keep or left could not be written down.
+    NotKept(BTreeSet<RunId>),
     /// The owner's rules say something new.
     Judged(Verdict),
     /// The owner's rules are others from now on.
@@ -301,6 +303,7 @@ impl Duties {
                 self.end(now, run, ruling::Reason::DiskLimit(excess), Span::ZERO);
             }
             Event::Collected(run, result) => self.collected(now, run, result),
+            Event::NotKept(runs) => self.not_kept(now, &runs),
             Event::Judged(verdict) => self.judged(now, verdict),
             Event::Ruled(bounds) => self.ruled(now, bounds),
             Event::Evict => self.evict(now),

@@ -6,6 +6,7 @@
 //!   still changed it ([`crate::beneath`]).
 
 mod as_new;
+mod room;
 
 pub(crate) use as_new::{has_no_attributes, is_as_new};
 
@@ -23,10 +24,12 @@ use gleaner_wire::outputs::{ALL_FILES, name, pattern};
 use gleaner_wire::session::{Run, Stored};
 use gleaner_wire::task_folder::{ANSWERS, ANSWERS_FOLDER, CHECKPOINT, STDIN, TEMPORARY};
 use globset::{GlobSet, GlobSetBuilder};
+use room::with_room;
 use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, unlinkat};
 use serde::de::IgnoredAny;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Component, Path};
 use std::thread;
@@ -73,30 +76,29 @@ pub(crate) fn prepare(
 ) -> Result<(), TransferError> {
     Outputs::of(&run.outputs)?;
     allowance.check().map_err(|why| failed(folder, &why))?;
-    make_new(folder)?;
-    if can_go_on(&run.checkpoint) {
-        make(&folder.join(CHECKPOINT))?;
-    }
+    with_room(cache, || {
+        make_new(folder)?;
+        if can_go_on(&run.checkpoint) {
+            make(&folder.join(CHECKPOINT))?;
+        }
+        Ok(())
+    })?;
     let client = client.ok_or_else(|| TransferError::Later("there is no session".into()))?;
     let fetch = |blob: &BlobHash, into: &mut dyn Write, limit| {
         client.download(&address_of(blob), &mut allowance.to_disk(into), limit).map(drop)
     };
     let opened = open(folder)?;
     let mut brought = 0;
-    // Files of the cache go before a task is refused for want of room.
     let fetched = |blob: &BlobHash| {
-        loop {
-            match cache.open_file(blob, |into, limit| fetch(blob, into, limit)).map_err(from_cache) {
-                Err(TransferError::NoRoom(_)) if cache.give_way().is_ok_and(|gave| gave) => {}
-                opened => return opened,
-            }
-        }
+        with_room(cache, || cache.open_file(blob, |into, limit| fetch(blob, into, limit)).map_err(from_cache))
     };
     let mut bring = |blob: &BlobHash, path: &Path, is_executable| {
         let from = fetched(blob)?;
         brought += from.metadata().map_err(|why| failed(path, &why))?.len();
         keeps_to_its_disk(run, brought)?;
-        copy_inside(&opened, path, is_executable, &from, allowance).map_err(|why| failed(path, &why))
+        with_room(cache, || {
+            copy_inside(&opened, path, is_executable, &from, allowance).map_err(|why| failed(path, &why))
+        })
     };
     for input in &run.inputs {
         bring(&input.blob, inside(&input.path)?, input.executable)?;
@@ -105,14 +107,20 @@ pub(crate) fn prepare(
         bring(stdin, Path::new(STDIN), false)?;
     }
     let mut unpack = |stored: &Stored, into: &str| -> Result<(), TransferError> {
-        let archive = allowance.to_disk(fetched(&stored.blob)?);
+        let mut archive = fetched(&stored.blob)?;
         let most = if run.needs.disk > 0 { run.needs.disk.saturating_sub(brought) } else { BLOB_BYTES_MAX };
-        let unpacked = archive::unpack_at_most(most, archive, open_inside(&opened, into)?, Taking::All);
-        brought += unpacked.map_err(|why| match why {
-            ArchiveError::TooLarge if most < BLOB_BYTES_MAX => {
-                TransferError::TooLarge(format!("{into}: more than it may take on the disk"))
-            }
-            why => from_archive(&why),
+        brought += with_room(cache, || {
+            // What an earlier try unpacked goes.
+            make(&folder.join(into))?;
+            archive.rewind().map_err(|why| failed(Path::new(into), &why))?;
+            let within = open_inside(&opened, into)?;
+            let unpacked = archive::unpack_at_most(most, allowance.to_disk(&archive), within, Taking::All);
+            unpacked.map_err(|why| match why {
+                ArchiveError::TooLarge if most < BLOB_BYTES_MAX => {
+                    TransferError::TooLarge(format!("{into}: more than it may take on the disk"))
+                }
+                why => from_archive(&why),
+            })
         })?;
         Ok(())
     };
@@ -120,10 +128,13 @@ pub(crate) fn prepare(
         unpack(checkpoint, CHECKPOINT)?;
     }
     if let Some(answers) = &run.answers {
-        make(&folder.join(ANSWERS_FOLDER))?;
+        with_room(cache, || make(&folder.join(ANSWERS_FOLDER)))?;
         for (answer, into) in answers.iter().zip(ANSWERS) {
-            make(&folder.join(into))?;
-            answer.as_ref().map_or(Ok(()), |answer| unpack(answer, into))?;
+            if let Some(answer) = answer {
+                unpack(answer, into)?;
+            } else {
+                with_room(cache, || make(&folder.join(into)))?;
+            }
         }
     }
     Ok(())
@@ -266,7 +277,7 @@ fn open_inside(folder: &OwnedFd, name: &str) -> Result<OwnedFd, TransferError> {
     })
 }
 
-/// The kernel shares or copies the bytes by itself where it can.
+/// What could not be copied in full leaves its name free for another try.
 fn copy_inside(
     folder: &OwnedFd,
     path: &Path,
@@ -276,9 +287,19 @@ fn copy_inside(
 ) -> io::Result<()> {
     let parent = beneath::make_folders(folder, path.parent().unwrap_or(Path::new("")))?;
     let name = Path::new(path.file_name().unwrap_or_default());
-    let mut to = File::from(beneath::create(parent, name, is_executable)?);
+    let to = File::from(beneath::create(&parent, name, is_executable)?);
+    let copied = copy(from, to, allowance);
+    if copied.is_err() {
+        let _ = unlinkat(&parent, name, AtFlags::empty());
+    }
+    copied
+}
+
+/// The kernel shares or copies the bytes by itself where it can.
+fn copy(mut from: &File, mut to: File, allowance: &Allowance) -> io::Result<()> {
+    from.rewind()?;
     loop {
-        allowance.check_room(PIECE_BYTES)?;
+        let _room = allowance.piece()?;
         if io::copy(&mut from.take(PIECE_BYTES), &mut to)? == 0 {
             return Ok(());
         }

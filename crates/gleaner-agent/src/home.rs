@@ -28,7 +28,7 @@ mod leftovers;
 mod orphans;
 mod remembered;
 
-pub(crate) use kept::Record;
+pub(crate) use kept::{NotKept, Record};
 pub(crate) use orphans::VARIABLE as ORPHANS_VARIABLE;
 pub use remembered::Identity;
 
@@ -36,6 +36,7 @@ use crate::allowance::is_full;
 use crate::beneath;
 use gleaner_net::{FolderError, replace_file};
 use gleaner_units::RunId;
+use gleaner_wire::limits::OUTPUT_BYTES_MAX;
 use gleaner_wire::session::Stream;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::geteuid;
@@ -58,6 +59,10 @@ const LOCK_OUTLASTS: Duration = Duration::from_secs(1);
 
 /// A process is named in fewer bytes.
 const PID_TEXT_MAX: u64 = 16;
+/// Bytes of the end that are kept of output that is too long. They are in memory until its run is over.
+pub(crate) const END_BYTES: usize = 64 << 10;
+/// Bytes of its beginning, so that the end and the line between them have room.
+pub(crate) const BEGINNING_BYTES: u64 = OUTPUT_BYTES_MAX - END_BYTES as u64 - 256;
 
 /// Why the folder cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,7 @@
 //! Finds the cgroups that this agent may make: version 2 where it is given, version 1 for what that lacks.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,11 @@ use serde::{Deserialize, Serialize};
 use super::group::{Group, GroupError, MinderGroup, bound, sweep};
 use super::hierarchy::{Control, Hierarchy, Version};
 use super::limits::Limits;
+
+/// How the names of agents' folders begin.
+const PREFIX: &str = "gleaner-";
+/// How the name of the leaf ends into which an agent's own processes go.
+const ASIDE: &str = ".agent";
 
 /// By what limits are held. The empty one has no cgroups: then each process is limited, not the task.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,7 +37,7 @@ impl Limiter {
     pub fn find(agent: &str) -> Self {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let places = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-        Self::among(mounted(&mounts, &places), &format!("gleaner-{agent}"))
+        Self::among(mounted(&mounts, &places), &format!("{PREFIX}{agent}"))
     }
 
     fn among(mut mounted: Vec<Mounted>, name: &str) -> Self {
@@ -169,7 +175,7 @@ fn hand_down(place: &Path, folder: &Path, name: &str) {
 }
 
 fn step_aside(place: &Path, name: &str) {
-    let leaf = place.join(format!("{name}.agent"));
+    let leaf = place.join(format!("{name}{ASIDE}"));
     let _ = fs::create_dir(&leaf);
     for pid in fs::read_to_string(place.join("cgroup.procs")).unwrap_or_default().lines() {
         let _ = fs::write(leaf.join("cgroup.procs"), pid);
@@ -199,7 +205,21 @@ fn mount(line: &str, places: &str) -> Option<Mounted> {
         (names.is_empty() && version == Version::V2 || names.split(',').any(named)).then_some(place)
     })?;
     let place = Path::new(ours).strip_prefix(root).unwrap_or(Path::new(""));
-    Some(Mounted { version, place: Path::new(at).join(place) })
+    Some(Mounted { version, place: Path::new(at).join(before_agents(place)) })
+}
+
+/// Where a place was before agents stepped aside: the shell that an agent was started from stays in the leaf, and with it whatever it
+/// starts later.
+fn before_agents(place: &Path) -> &Path {
+    let is_leaf = |place: &&Path| {
+        let name = place.file_name().and_then(OsStr::to_str);
+        name.is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(ASIDE))
+    };
+    let mut before = place;
+    while let Some(above) = Some(before).filter(is_leaf).and_then(Path::parent) {
+        before = above;
+    }
+    before
 }
 
 #[cfg(test)]
@@ -225,6 +245,22 @@ mod tests {
             assert_eq!(found.as_deref(), expected.map(Path::new), "{line}");
         }
     }
+
+    #[test]
+    fn an_agent_has_its_place_beside_those_that_its_shell_started_before() {
+        for (ours, expected) in [
+            ("/scope/gleaner-a1.agent", "/mnt/scope"),
+            ("/scope/gleaner-a1.agent/gleaner-b2.agent", "/mnt/scope"),
+            ("/gleaner-a1.agent", "/mnt"),
+            ("/gleaner.service", "/mnt/gleaner.service"),
+            ("/gleaner-a1.agent/user.slice", "/mnt/gleaner-a1.agent/user.slice"),
+        ] {
+            let line = "30 24 0:26 / /mnt rw - cgroup2 cgroup2 rw";
+            let found = mount(line, &format!("0::{ours}")).map(|mounted| mounted.place);
+            assert_eq!(found.as_deref(), Some(Path::new(expected)), "{ours}");
+        }
+    }
+
     #[test]
     fn the_kernel_takes_what_all_tasks_get_and_takes_it_back() {
         let limiter = Limiter::find(&format!("bounds-{}", std::process::id()));

@@ -90,7 +90,8 @@ impl Duties {
         }
     }
 
-    /// Whatever runs may have written less than it meant to.
+    /// Whatever runs may have written less than it meant to: what is brought here leaves twice as much free, so that somebody else has
+    /// filled the disk, and a write of a run may have failed.
     pub(super) fn disk_is_full(&mut self) {
         self.runs.values_mut().filter(|held| held.is_alive()).for_each(|held| held.had_full_disk = true);
     }

@@ -9,10 +9,14 @@ use super::{Action, Duties};
 use gleaner_units::{RunId, Span, Time};
 use gleaner_wire::session::{End, Run, Stream, Usage};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What waits or runs for so long is written down.
 pub(super) const WAITS: Span = Span::from_nanos(3_000_000_000);
+
+/// When what could not be written down is tried again.
+const AGAIN: Span = Span::from_nanos(60_000_000_000);
 
 /// How a run ended that was under way as its agent was killed.
 const KILLED: &str = "its agent was killed while it ran";
@@ -76,6 +80,8 @@ impl Kept {
             ToHandIn::Folder(left) => Stage::Uncollected { left, retry_at: now },
             ToHandIn::End(end) => Stage::Over { end, is_sent: false },
             ToHandIn::Checkpoint => {
+                // It has ended now: the machine may go down in order before it is handed in.
+                held.keep_at = Some(now);
                 let left = Left { ruling: unfinished(abandoned(KILLED), true), usage: Usage::default() };
                 Stage::Uncollected { left, retry_at: now }
             }
@@ -127,6 +133,15 @@ impl Duties {
     /// This agent ends: nothing waits any longer.
     pub(super) fn keep_all(&mut self) {
         self.keep(|_| true);
+    }
+
+    /// The disk may take it later.
+    pub(super) fn not_kept(&mut self, now: Time, runs: &BTreeSet<RunId>) {
+        for run in runs {
+            if let Some(held) = self.runs.get_mut(run) {
+                held.keep_at.get_or_insert(now + AGAIN);
+            }
+        }
     }
 
     fn keep(&mut self, is_due: impl Fn(Time) -> bool) {

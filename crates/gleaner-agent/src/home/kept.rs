@@ -8,20 +8,23 @@
 //! - **What a record speaks of and is not there in full is not handed in**: the run is lost, and the task runs again. So is one
 //!   that ran as its machine went down, which may have torn what it kept.
 
-use super::{Home, HomeError, make_private};
+use super::{BEGINNING_BYTES, Home, HomeError, make_private};
 use crate::duties::Kept;
 use gleaner_net::read_text;
 use gleaner_units::RunId;
 use gleaner_wire::session::Stream;
 use rustix::fs::syncfs;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 const KEPT: &str = "kept";
 const RECORD: &str = "json";
+/// What a stream has behind its beginning where nobody knows how it went on.
+const CUT: &[u8] = b"\n-- what came after this is lost: the agent was killed while the task ran --\n";
 
 /// What is written down of a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -57,20 +60,39 @@ impl Record {
     }
 }
 
+/// The records of these runs could not be written down.
+#[derive(Debug)]
+pub(crate) struct NotKept {
+    pub(crate) runs: BTreeSet<RunId>,
+    /// Of the first.
+    pub(crate) why: HomeError,
+}
+
 impl Home {
-    /// Writes records down, after what they speak of. What is under way is of use only until the machine goes down.
-    pub(crate) fn keep(&self, records: &[Record]) -> Result<(), HomeError> {
-        let folder = self.folder.join(KEPT);
-        make_private(&folder)?;
+    /// Writes records down, after what they speak of: each, though another cannot be.
+    pub(crate) fn keep(&self, records: &[Record]) -> Result<(), NotKept> {
+        self.sync_before(records)
+            .map_err(|why| NotKept { runs: records.iter().map(|record| record.kept.id()).collect(), why })?;
+        let failed = records
+            .iter()
+            .filter_map(|record| self.write_down(record).err().map(|why| (record.kept.id(), why)));
+        let (runs, whys): (BTreeSet<RunId>, Vec<HomeError>) = failed.unzip();
+        whys.into_iter().next().map_or(Ok(()), |why| Err(NotKept { runs, why }))
+    }
+
+    /// What is under way is of use only until the machine goes down.
+    fn sync_before(&self, records: &[Record]) -> Result<(), HomeError> {
+        make_private(&self.folder.join(KEPT))?;
         if !records.iter().all(|record| record.kept.is_under_way()) {
             let synced = File::open(self.folder.join("tasks")).and_then(|tasks| Ok(syncfs(&tasks)?));
             synced.map_err(|why| HomeError::File { path: self.folder.join("tasks"), why })?;
         }
-        for record in records {
-            let text = serde_json::to_string(record).expect("it is plain data");
-            self.replace(&format!("{KEPT}/{}.{RECORD}", name(record.kept.id())), &text)?;
-        }
         Ok(())
+    }
+
+    fn write_down(&self, record: &Record) -> Result<(), HomeError> {
+        let text = serde_json::to_string(record).expect("it is plain data");
+        self.replace(&format!("{KEPT}/{}.{RECORD}", name(record.kept.id())), &text)
     }
 
     /// Removes a run's record, and then what its program wrote. Whether its folder may go.
@@ -98,8 +120,7 @@ impl Home {
             let Some(flaw) = record.flaw(self) else {
                 if record.kept.is_under_way() {
                     let run = record.kept.id();
-                    let bytes = |stream| fs::metadata(self.spool(run, stream)).map_or(0, |about| about.len());
-                    record.kept.found(Stream::ALL.map(bytes));
+                    record.kept.found(Stream::ALL.map(|stream| found(&self.spool(run, stream))));
                 }
                 whole.push(record.kept);
                 continue;
@@ -155,6 +176,18 @@ impl Home {
     fn record(&self, run: RunId) -> PathBuf {
         self.folder.join(KEPT).join(format!("{}.{RECORD}", name(run)))
     }
+}
+
+/// How many bytes there are of a stream whose agent was killed. What came after its beginning was in that agent's memory: the stream says so.
+fn found(path: &Path) -> u64 {
+    let bytes = || fs::metadata(path).map_or(0, |about| about.len());
+    if bytes() == BEGINNING_BYTES {
+        let said = File::options().append(true).open(path).and_then(|mut file| file.write_all(CUT));
+        if let Err(why) = said {
+            tracing::warn!(%why, path = %path.display(), "output of which the end is lost does not say so");
+        }
+    }
+    bytes()
 }
 
 /// One that cannot be read is removed: its run is lost.
@@ -277,6 +310,24 @@ mod tests {
     }
 
     #[test]
+    fn a_record_that_cannot_be_written_down_is_named_and_costs_no_other() {
+        let within = tempfile::tempdir().unwrap();
+        let home = Home::open(within.path()).unwrap();
+        let runs = [1, 2, 3].map(run);
+        for run in runs {
+            fill(&home.task(run), "left");
+            fs::write(home.spool(run, Stream::Stdout), "123456789").unwrap();
+        }
+        fs::create_dir_all(home.record(runs[1])).unwrap();
+        let records = runs.map(|run| record(run, None));
+        assert_eq!(home.keep(&records).unwrap_err().runs, BTreeSet::from([runs[1]]));
+        assert_eq!(ids(&home), [runs[0], runs[2]]);
+        fs::remove_dir(home.record(runs[1])).unwrap();
+        home.keep(&records[1..2]).unwrap();
+        assert_eq!(ids(&home), runs);
+    }
+
+    #[test]
     fn what_ran_as_its_agent_was_killed_is_found_unless_the_machine_went_down() {
         let within = tempfile::tempdir().unwrap();
         let home = Home::open(within.path()).unwrap();
@@ -286,13 +337,16 @@ mod tests {
             fill(&home.task(run), "half");
         }
         fs::write(home.spool(ran, Stream::Stderr), "123456789").unwrap();
+        File::create(home.spool(ran, Stream::Stdout)).unwrap().set_len(BEGINNING_BYTES).unwrap();
         let another = Record { boot: Some("another".to_owned()), ..of_run(went_down) };
         home.keep(&[of_run(ran), another, Record { boot: None, ..of_run(unknown) }]).unwrap();
         drop(home);
         let home = Home::open(within.path()).unwrap();
         assert_eq!(ids(&home), [ran]);
         let wrote = Stream::ALL.map(|stream| home.kept()[0].bytes(stream));
-        assert_eq!(wrote, [0, 9], "the coordinator may have had no room for it");
+        let said = BEGINNING_BYTES + CUT.len() as u64;
+        assert_eq!(wrote, [said, 9], "the coordinator may have had no room for it");
+        assert!(fs::read(home.spool(ran, Stream::Stdout)).unwrap().ends_with(CUT), "its end is lost");
         assert!(home.task(ran).join("half").exists() && !is_there(&home.task(went_down)));
         let aside = fs::read_dir(within.path().join("trouble")).unwrap();
         assert_eq!(aside.count(), 2, "nobody waits for their removal");

@@ -3,7 +3,7 @@
 //! **A run that gets the number of one that is being removed waits for that**: both have the same names on the disk. It happens where the
 //! coordinator's journal was put back.
 
-use crate::home::{Home, Record};
+use crate::home::{Home, NotKept, Record};
 use gleaner_units::RunId;
 use gleaner_wire::session::Run;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,29 +24,41 @@ pub(super) struct Keeping {
     done: oneshot::Receiver<()>,
 }
 
+/// What became of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Told {
+    /// What was here of a run is removed.
+    Cleared(RunId),
+    /// These runs could not be written down.
+    NotKept(BTreeSet<RunId>),
+}
+
 enum Order {
     Keep(Vec<Record>),
     Clear(RunId, PathBuf),
 }
 
 impl Keeping {
-    /// These runs are written down already. Each that was removed is told to `cleared`.
+    /// These runs are written down already. What becomes of orders is told to `tell`.
     pub(super) fn start(
         home: Arc<Home>,
         runs: BTreeSet<RunId>,
-        cleared: UnboundedSender<RunId>,
+        tell: UnboundedSender<Told>,
     ) -> io::Result<Self> {
         let (orders, taken) = mpsc::channel();
         let (is_done, done) = oneshot::channel();
         thread::Builder::new().spawn(move || {
             for (number, order) in (1..).zip(taken) {
-                match order {
+                let told = match order {
                     Order::Keep(records) => keep(&home, &records),
                     Order::Clear(run, folder) => {
                         clear(&home, run, folder, number);
-                        // At the end nobody waits for it.
-                        let _ = cleared.send(run);
+                        Some(Told::Cleared(run))
                     }
+                };
+                if let Some(told) = told {
+                    // At the end nobody waits for it.
+                    let _ = tell.send(told);
                 }
             }
             // Nobody may wait for it.
@@ -110,17 +122,25 @@ fn clear_beside(home: &Arc<Home>, folder: PathBuf) {
     }
 }
 
-fn keep(home: &Home, records: &[Record]) {
-    let over = records.iter().filter(|record| !record.kept.is_under_way());
+fn keep(home: &Home, records: &[Record]) -> Option<Told> {
+    let not_kept = home.keep(records).err();
+    let is_kept = |record: &&Record| {
+        not_kept.as_ref().is_none_or(|not_kept| !not_kept.runs.contains(&record.kept.id()))
+    };
+    let (kept, failed): (Vec<&Record>, Vec<&Record>) = records.iter().partition(is_kept);
+    let over = kept.into_iter().filter(|record| !record.kept.is_under_way());
     let tasks: Vec<&str> = over.map(|record| &*record.kept.run.name).collect();
-    match home.keep(records) {
-        Ok(()) if tasks.is_empty() => {}
-        Ok(()) => tracing::info!(?tasks, "what they left is kept until the coordinator takes it"),
-        Err(why) => {
-            let tasks: Vec<&str> = records.iter().map(|record| &*record.kept.run.name).collect();
-            tracing::warn!(%why, ?tasks, "what they left is lost if this agent ends before the coordinator takes it");
-        }
+    if !tasks.is_empty() {
+        tracing::info!(?tasks, "what they left is kept until the coordinator takes it");
     }
+    let NotKept { runs, why } = not_kept?;
+    let tasks: Vec<&str> = failed.into_iter().map(|record| &*record.kept.run.name).collect();
+    tracing::warn!(
+        %why,
+        ?tasks,
+        "what they left cannot be written down now: it is lost if this agent is killed before that works, or the coordinator takes it"
+    );
+    Some(Told::NotKept(runs))
 }
 
 /// `number` is another one for each run.
@@ -162,7 +182,7 @@ mod tests {
         assert!(!keeping.put_off(&next) && !keeping.call_off(id));
         keeping.clear(id, own.clone());
         assert!(keeping.put_off(&next));
-        assert_eq!(heard.blocking_recv(), Some(id));
+        assert_eq!(heard.blocking_recv(), Some(Told::Cleared(id)));
         assert_eq!(keeping.cleared(id), Some(next.clone()));
         assert!(!keeping.put_off(&next));
         fs::create_dir(&own).expect("its name is free");
@@ -174,6 +194,22 @@ mod tests {
             thread::sleep(Duration::from_millis(5));
         }
         assert!(own.exists() && spool.exists());
+    }
+
+    #[test]
+    fn it_says_what_the_disk_does_not_take() {
+        let within = tempfile::tempdir().unwrap();
+        let home = Arc::new(Home::open(within.path()).unwrap());
+        // Nothing can be in it.
+        fs::write(within.path().join("kept"), "").unwrap();
+        let order = run(1, Confinement::None);
+        let nothing = serde_json::json!({"kept": 0, "dropped": 0});
+        let kept = serde_json::json!({"run": order, "left": "checkpoint", "wrote": [nothing, nothing]});
+        let kept = serde_json::from_value(kept).expect("it is a record");
+        let (tell, mut heard) = unbounded_channel();
+        let mut keeping = Keeping::start(home, BTreeSet::new(), tell).unwrap();
+        keeping.keep(vec![Record::new(kept, None)]);
+        assert_eq!(heard.blocking_recv(), Some(Told::NotKept(BTreeSet::from([order.id]))));
     }
 
     #[test]

@@ -308,16 +308,23 @@ impl Seated {
     async fn obey(&mut self, order: Given) -> Result<(), FrameError> {
         let bytes = match order {
             Given::Run(ordered, bytes) => {
-                let run = ordered.run;
-                self.ordered = Some(ordered);
-                for spool in &mut self.spools {
-                    spool.begin(run, &self.home)?;
+                if let Err(why) = self.begin(ordered.run) {
+                    // The minder was told nothing, and can have the next run.
+                    let exit = MinderError::Pipe(why).exit();
+                    let _ = self.events.send(Event::Exited(ordered.run, exit, Usage::default())).await;
+                    return Ok(());
                 }
+                self.ordered = Some(ordered);
                 bytes
             }
             Given::Signal(bytes) => bytes,
         };
         Ok(self.stream.write_all(&bytes).await?)
+    }
+
+    /// What comes through the pipes from now on is the run's.
+    fn begin(&mut self, run: RunId) -> io::Result<()> {
+        self.spools.iter_mut().try_for_each(|spool| spool.begin(run, &self.home))
     }
 
     async fn hear(&mut self) -> Result<(), FrameError> {
@@ -392,5 +399,50 @@ fn usage_of(usage: &crate::keeper::Usage) -> Usage {
         written_bytes: usage.written_bytes,
         network_bytes: usage.network_bytes,
         memory_bytes: usage.memory_peak_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_units::TaskId;
+    use std::fs;
+    use tokio::io::AsyncReadExt;
+
+    #[tokio::test]
+    async fn a_run_for_which_no_pipe_can_be_made_costs_no_minder() {
+        let within = tempfile::tempdir().unwrap();
+        let home = Arc::new(Home::open(within.path()).unwrap());
+        let outputs = Stream::ALL.map(|stream| home.pipe(1, stream));
+        let pipe = |stream: Stream| Spool::make(&outputs[stream as usize], stream).unwrap();
+        let (stream, mut minder) = UnixStream::pair().unwrap();
+        let (events, mut heard) = mpsc::channel(8);
+        let (orders, given) = mpsc::unbounded_channel();
+        let seated = Seated {
+            stream,
+            inbox: Inbox::default(),
+            spools: Stream::ALL.map(pipe),
+            home,
+            events,
+            ordered: None,
+            first: Arc::default(),
+        };
+        tokio::spawn(seated.serve(given));
+        let order = |number, bytes: &[u8]| {
+            let ordered = Ordered { run: RunId::new(TaskId::new(1), number), too_much_memory: String::new() };
+            orders.send(Given::Run(ordered, bytes.to_vec())).map_err(drop).unwrap();
+        };
+        let pipes = within.path().join("pipes");
+        fs::remove_dir_all(&pipes).unwrap();
+        order(1, b"first");
+        let told = heard.recv().await;
+        let Some(Event::Exited(run, Exit::NotStarted(why), _)) = &told else { panic!("{told:?}") };
+        assert!(run.number == 1 && why.contains("no pipe for its output"), "{why}");
+        fs::create_dir(&pipes).unwrap();
+        order(2, b"other");
+        let mut got = [0; 5];
+        minder.read_exact(&mut got).await.unwrap();
+        assert_eq!(&got, b"other", "and nothing of the first");
+        assert!(outputs.iter().all(|path| path.exists()));
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Permits {
     tasks: BTreeMap<(String, u32), Use>,
     /// The latest moment at which something expired that is forgotten.
     forgotten_s: u64,
-    /// Those that run.
+    /// Those that run, or ended well under an agent before this one and are not done yet.
     running: BTreeMap<RunId, Permit>,
 }
 
@@ -117,6 +117,11 @@ impl Permits {
         if let Some(used) = self.tasks.get_mut(&(permit.nonce, permit.number)) {
             used.starts = used.starts.saturating_sub(1);
         }
+    }
+
+    /// A run ended well under an agent before this one, which counted its start.
+    pub(super) fn take_up(&mut self, run: RunId, permit: Permit) {
+        self.running.insert(run, permit);
     }
 
     /// A run is over; what is to be written, if anything.
@@ -219,6 +224,25 @@ mod tests {
         assert_eq!(open(NOW_S + 9).permits.tasks.len(), 4);
         assert_eq!(open(NOW_S + 10).permits.tasks.len(), 0);
         assert_eq!(fs::read(&path).expect("a file"), b"forgotten 110\n");
+    }
+
+    /// What it left is yet to be stored: another agent does that.
+    #[test]
+    fn a_task_that_ended_well_under_an_agent_before_does_not_run_beside_that_nor_after_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("signed");
+        let run = |number| RunId { task: TaskId::new(1), number };
+        let good = || permit("good", 7, NOW_S + 10);
+        assert_eq!(Machine::open(&path, NOW_S).begin(run(1), good(), NOW_S), Ok(()));
+        let mut next = Machine::open(&path, NOW_S);
+        next.permits.take_up(run(1), good());
+        let refused = next.begin(run(2), good(), NOW_S).expect_err("it is kept");
+        assert!(refused.contains("runs here already"), "{refused}");
+        next.ended(run(1), true);
+        for mut agent in [next, Machine::open(&path, NOW_S)] {
+            let refused = agent.begin(run(2), good(), NOW_S).expect_err("it is done");
+            assert!(refused.contains("has run here already"), "{refused}");
+        }
     }
 
     #[test]

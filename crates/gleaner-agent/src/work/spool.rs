@@ -1,7 +1,7 @@
 //! What a program writes, on its way through a pipe into a file of bounded size.
 //!
 //! A program writes into a named pipe that the agent drains, so that it neither waits for the coordinator nor fills
-//! the disk: the file gets the beginning, at most [`OUTPUT_BYTES_MAX`] less [`END_BYTES`], and when the run is over the last
+//! the disk: the file gets the beginning, at most [`BEGINNING_BYTES`], and when the run is over the last
 //! [`END_BYTES`] of what came after that; what is between is counted and dropped. There is no file
 //! before there is output. **One that pours is held back by its pipe** (`pace.rs`). **What the disk does not take is lost, and said to be**: nothing is kept behind the hole. **Pipes are used again by the next run**, which costs nothing, **if they are as new**: whoever writes
 //! into a pipe can close it to others, or make it larger or smaller. A run is over only when all its processes are gone and its pipes are
@@ -10,9 +10,8 @@
 use super::pace::Pace;
 use crate::duties::{Event, Range};
 use crate::folder::has_no_attributes;
-use crate::home::Home;
+use crate::home::{BEGINNING_BYTES, END_BYTES, Home};
 use gleaner_units::RunId;
-use gleaner_wire::limits::OUTPUT_BYTES_MAX;
 use gleaner_wire::session::Stream;
 use rustix::fs::{CWD, FileType, Mode, fstat, mknodat};
 use rustix::pipe::fcntl_getpipe_size;
@@ -32,11 +31,6 @@ const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 const CHUNK: usize = 16 << 10;
 /// How often that is done in one turn: all that a pipe holds.
 const CHUNKS_PER_TURN: usize = 4;
-
-/// Bytes of the end that are kept of output that is too long.
-const END_BYTES: usize = 64 << 10;
-/// Bytes of the beginning, so that the end and the line between them have room.
-const BEGINNING_BYTES: u64 = OUTPUT_BYTES_MAX - END_BYTES as u64 - 256;
 
 /// A pipe, and the file for what comes through it now.
 #[derive(Debug)]
@@ -83,7 +77,11 @@ impl Spool {
     /// What comes from now on belongs to this run. What one before it did to the pipe goes with the pipe.
     pub(crate) fn begin(&mut self, run: RunId, home: &Home) -> io::Result<()> {
         if !self.is_as_new().unwrap_or(false) {
-            fs::remove_file(&self.path)?;
+            match fs::remove_file(&self.path) {
+                // By an earlier try, which could make no other.
+                Err(why) if why.kind() == io::ErrorKind::NotFound => {}
+                removed => removed?,
+            }
             *self = Self::make(&self.path, self.stream)?;
         }
         self.discard();
@@ -96,7 +94,8 @@ impl Spool {
 
     fn is_as_new(&self) -> io::Result<bool> {
         let about = fstat(&self.pipe)?;
-        Ok(Mode::from_raw_mode(about.st_mode) == MODE
+        Ok(about.st_nlink > 0
+            && Mode::from_raw_mode(about.st_mode) == MODE
             && about.st_uid == geteuid().as_raw()
             && fcntl_getpipe_size(&self.pipe)? == self.capacity
             && has_no_attributes(&self.pipe)?)
@@ -252,6 +251,7 @@ pub(crate) fn can_keep(home: &Home) -> bool {
 mod tests {
     use super::*;
     use gleaner_units::{RunId, TaskId};
+    use gleaner_wire::limits::OUTPUT_BYTES_MAX;
     use rustix::fs::fchmod;
     use rustix::pipe::fcntl_setpipe_size;
     use std::os::unix::fs::MetadataExt;

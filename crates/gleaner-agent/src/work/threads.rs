@@ -5,7 +5,7 @@ use super::latest::Latest;
 use super::room::Bound;
 use super::transfers::{Answer, Next, Transfers};
 use super::{WorkError, joining, spool};
-use crate::allowance::Allowance;
+use crate::allowance::{Allowance, LEFT_FREE_MIN, Reserved};
 use crate::cache::Cache;
 use crate::confine::Settings;
 use crate::duties::{Duties, Event, TransferError, Wanted};
@@ -36,6 +36,8 @@ pub(super) struct Threads {
     met: Arc<Mutex<Option<Met>>>,
     turns: Arc<Semaphore>,
     transfers: Transfers,
+    /// What they may still write to the disk.
+    reserved: Reserved,
     /// Small files that the loop has written: one after the other, and none waits for transfers.
     writes: Arc<Semaphore>,
     said: Arc<Latest<Said>>,
@@ -75,6 +77,7 @@ impl Threads {
             met: Arc::new(Mutex::new(met)),
             turns: Arc::new(Semaphore::new(TRANSFERS_MAX)),
             transfers: Transfers::default(),
+            reserved: Reserved::default(),
             writes: Arc::new(Semaphore::new(1)),
             said: Arc::default(),
             identity: Arc::default(),
@@ -156,7 +159,8 @@ impl Threads {
 
     /// What may be done for guests, unless `is_stopped`.
     fn allowance(&self, is_stopped: &Arc<AtomicBool>, disk_free_min: u64) -> Allowance {
-        Allowance::new(is_stopped.clone(), self.home.path(), disk_free_min)
+        let keep_free = disk_free_min.max(LEFT_FREE_MIN);
+        Allowance::new(is_stopped.clone(), self.home.path(), keep_free, self.reserved.clone())
     }
 
     /// Each on a thread of its own: a task can make this take long, and then only it is measured less often.

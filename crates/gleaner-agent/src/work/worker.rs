@@ -8,7 +8,7 @@ use super::bounding::Bounding;
 use super::dialler::{News, Outgoing};
 use super::folders::Folders;
 use super::joining::Joined;
-use super::keeping::Keeping;
+use super::keeping::{Keeping, Told};
 use super::minders::Minders;
 use super::permits::{Clerk, Permits};
 use super::threads::Threads;
@@ -85,8 +85,8 @@ pub(super) struct Worker {
     spooled: BTreeSet<RunId>,
     /// Runs of which is written down what they left.
     keeping: Keeping,
-    /// Those of them that are removed by now.
-    cleared: Option<mpsc::UnboundedReceiver<RunId>>,
+    /// What becomes of that.
+    recorded: Option<mpsc::UnboundedReceiver<Told>>,
     /// What came of actions that were done at once.
     results: VecDeque<Event>,
     inbox: Option<mpsc::Receiver<Event>>,
@@ -124,12 +124,13 @@ impl Worker {
         duties.handle(now(), Event::Judged(watch.verdict()));
         let kept = kept_before(&home);
         let brought: BTreeSet<RunId> = kept.iter().map(Kept::id).collect();
+        let ended: Vec<Arc<Run>> = kept.iter().map(|kept| kept.run.clone()).collect();
         duties.take_up(now(), kept);
         let threads = Threads::new(home.clone(), settings, cache, met, events);
-        let (clearing, cleared) = mpsc::unbounded_channel();
-        let keeping = Keeping::start(home.clone(), brought.clone(), clearing)
+        let (tell, recorded) = mpsc::unbounded_channel();
+        let keeping = Keeping::start(home.clone(), brought.clone(), tell)
             .map_err(|why| WorkError::System { what: "no thread could be started", why })?;
-        let worker = Self {
+        let mut worker = Self {
             home,
             identity,
             key,
@@ -151,11 +152,14 @@ impl Worker {
             awake_at: now(),
             spooled: brought,
             keeping,
-            cleared: Some(cleared),
+            recorded: Some(recorded),
             results: VecDeque::new(),
             inbox: Some(inbox),
             notes: Some(notes),
         };
+        for run in &ended {
+            worker.take_up_signed(run);
+        }
         worker.say_memory();
         Ok(worker)
     }
@@ -170,7 +174,7 @@ impl Worker {
         let dialling = self.dial(news, written.clone());
         let mut inbox = self.inbox.take().expect("it runs once");
         let mut notes = self.notes.take().expect("it runs once");
-        let mut cleared = self.cleared.take().expect("it runs once");
+        let mut recorded = self.recorded.take().expect("it runs once");
         let mut alarm = Alarm::new().map_err(system("no timer could be made"))?;
         let mut looking = tokio::time::interval(LOOK_EVERY);
         looking.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -186,7 +190,7 @@ impl Worker {
             tokio::select! {
                 Some(event) = inbox.recv() => self.take(event),
                 Some((run, written)) = notes.recv() => self.noted(&run, written),
-                Some(run) = cleared.recv() => self.cleared(run),
+                Some(told) = recorded.recv() => self.recorded(told),
                 Some(news) = heard.recv() => self.hear(news),
                 Some(asked) = asks.recv() => self.answer(asked),
                 rung = alarm.ring() => {

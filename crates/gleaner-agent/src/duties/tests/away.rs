@@ -208,9 +208,30 @@ fn what_keeps_a_checkpoint_goes_on_from_it_though_its_agent_was_killed() {
     next.duties.take_up(at(100.0), stage.kept);
     next.connect(101.0);
     assert!(next.done().contains(&"101 collect 1.1 checkpoint".to_owned()));
+    // The machine may go down now, in order.
+    assert!(next.kept.len() == 1 && !next.kept[0].is_under_way(), "{:?}", next.kept);
     let checkpoint = Collected { checkpoint: Some(stored()), ..Collected::default() };
     next.on(102.0, Event::Collected(long, Ok(checkpoint)));
     assert_eq!(next.done(), ["102 ended 1.1 abandoned +checkpoint"]);
+}
+
+#[test]
+fn what_the_disk_did_not_take_is_written_down_later() {
+    let mut stage = Stage::new();
+    let run = stage.start(1.0, run(1, 1));
+    stage.on(2.0, Event::Disconnected);
+    stage.on(3.0, exited(run, 0));
+    stage.done();
+    stage.pass_until(6.0);
+    // Of another it has heard too late.
+    stage.on(7.0, Event::NotKept(BTreeSet::from([run, id(9, 1)])));
+    assert!(stage.duties.due(true).is_some_and(|due| due <= at(67.0)));
+    stage.on(66.0, Event::Tick);
+    assert_eq!(stage.done(), ["6 keep 1.1"]);
+    stage.on(67.0, Event::Tick);
+    stage.on(68.0, Event::NotKept(BTreeSet::from([run])));
+    stage.on(69.0, Event::Leave);
+    assert_eq!(stage.done(), ["67 keep 1.1", "69 keep 1.1", "69 quit"]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::clock::now;
 use crate::duties::{Event, Exit, TransferError, Wanted};
 use crate::folder;
 use crate::owner::{Permit, check_signed};
+use crate::work::keeping::Told;
 use crate::work::minders::MinderError;
 use crate::work::permits::Note;
 use crate::work::transfers::{Answer, Next};
@@ -110,6 +111,21 @@ impl Worker {
         });
     }
 
+    /// A signed run that ended well under an agent before this one is done when what it left is stored. Its signature may have expired by
+    /// now, or by a clock that is ahead.
+    pub(super) fn take_up_signed(&mut self, run: &Run) {
+        let Some(signers) =
+            self.watch.rules().signed_by.as_ref().filter(|_| self.duties.has_ended_well(run.id))
+        else {
+            return;
+        };
+        let Ok(permit) = check_signed(run, signers, &self.identity.authority.to_string(), 0) else { return };
+        self.permits.take_up(run.id, permit);
+        if !self.duties.awaits_storing(run.id) {
+            self.signed_ended(run.id, true);
+        }
+    }
+
     /// What its user signed, where the owner asks for that.
     fn signed(&self, run: &Run) -> Result<Option<Permit>, String> {
         let Some(signers) = &self.watch.rules().signed_by else { return Ok(None) };
@@ -122,10 +138,15 @@ impl Worker {
         permit.map(|permit| self.permits.begin(run.id, permit, unix_s())).transpose()
     }
 
-    /// What another run of this number left is removed: one that waited for that can have its folder now.
-    pub(super) fn cleared(&mut self, run: RunId) {
-        if let Some(next) = self.keeping.cleared(run).filter(|_| self.duties.is_transferring(run)) {
-            self.prepare(next);
+    /// What another run of a number left is removed: one that waited for that can have its folder now.
+    pub(super) fn recorded(&mut self, told: Told) {
+        match told {
+            Told::NotKept(runs) => self.take(Event::NotKept(runs)),
+            Told::Cleared(run) => {
+                if let Some(next) = self.keeping.cleared(run).filter(|_| self.duties.is_transferring(run)) {
+                    self.prepare(next);
+                }
+            }
         }
     }
 
