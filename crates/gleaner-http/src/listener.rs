@@ -3,6 +3,7 @@
 
 mod connections;
 mod paced;
+mod rest;
 
 pub(crate) use connections::Connection;
 
@@ -11,21 +12,19 @@ use axum::Router;
 use connections::Connections;
 use gleaner_server::limits::Share;
 use hyper::Request;
-use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
-use hyper::header::{CONNECTION, HeaderValue};
+use hyper::body::Incoming;
+use hyper::header::{CONNECTION, EXPECT, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use paced::Paced;
+use rest::Watched;
 use rustls::ServerConfig;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -37,36 +36,6 @@ const BREATH: Duration = Duration::from_millis(100);
 /// The connection over which a request comes.
 #[derive(Clone)]
 pub(crate) struct Over(pub(crate) Arc<Connection>);
-
-/// The body of a request. **If not all of it was read when the answer is there, the connection ends behind the answer**, which says so.
-struct Watched {
-    body: Incoming,
-    is_read: Arc<AtomicBool>,
-}
-
-impl Body for Watched {
-    type Data = Bytes;
-    type Error = hyper::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let frame = Pin::new(&mut self.body).poll_frame(context);
-        if matches!(frame, Poll::Ready(None)) || self.body.is_end_stream() {
-            self.is_read.store(true, Ordering::Relaxed);
-        }
-        frame
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
 
 /// How many connections of strangers there may be where the system allows so many open files: most of these are for others.
 pub(crate) fn strangers(open_files: u64) -> Share {
@@ -131,13 +100,15 @@ async fn http(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, over
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(over.clone());
-        let is_read = Arc::new(AtomicBool::new(request.body().is_end_stream()));
-        let watched = Arc::clone(&is_read);
-        let answer = router.call(request.map(|body| Watched { body, is_read: watched }));
+        let is_expected = request.headers().contains_key(EXPECT);
+        let (head, body) = request.into_parts();
+        let (body, rest) = Watched::new(body);
+        let answer = router.call(Request::from_parts(head, body));
         async move {
             let mut answer = answer.await?;
-            if !is_read.load(Ordering::Relaxed) {
+            if !rest.is_read() {
                 answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                rest.throw_away(is_expected);
             }
             Ok::<_, std::convert::Infallible>(answer)
         }
@@ -153,7 +124,7 @@ async fn http(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, over
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::{BODY_BYTES_MIN, PATIENCE};
+    use crate::limits::{BODY_BYTES_MIN, PATIENCE, REST_BYTES_MAX, REST_MAX};
     use rustls::crypto::ring;
     use rustls::server::ResolvesServerCertUsingSni;
     use std::future::pending;
@@ -260,6 +231,49 @@ mod tests {
             let answer = String::from_utf8(answer).expect("text").to_ascii_lowercase();
             assert_eq!(answer.contains("\r\nconnection: close\r\n"), closes, "{line}, {header}: {answer}");
         }
+    }
+
+    /// Most programs read an answer when they have sent everything.
+    #[tokio::test]
+    async fn an_answer_reaches_who_sends_everything_first() {
+        const LENGTH: usize = 5 << 20;
+        let (mut theirs, ours) = duplex(READ_AHEAD_MAX);
+        let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
+        let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
+        tokio::spawn(http(ours, over, Router::new()));
+        let head = format!("POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: {LENGTH}\r\n\r\n");
+        theirs.write_all(head.as_bytes()).await.expect("it listens");
+        theirs.write_all(&vec![b' '; LENGTH]).await.expect("it is read");
+        let mut answer = String::new();
+        theirs.read_to_string(&mut answer).await.expect("text");
+        assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_nobody_reads_is_thrown_away_for_so_long_and_up_to_such_a_length() {
+        let second = Duration::from_secs(1);
+        let cases = [("", REST_MAX..REST_MAX + second), ("Expect: 100-continue\r\n", Duration::ZERO..second)];
+        for (header, in_time) in cases {
+            let (mut theirs, ours) = duplex(READ_AHEAD_MAX);
+            let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
+            let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
+            tokio::spawn(http(ours, over, Router::new()));
+            let head = format!("POST /nothing HTTP/1.1\r\nHost: a\r\n{header}Content-Length: 9\r\n\r\n");
+            theirs.write_all(head.as_bytes()).await.expect("it listens");
+            let took = until_closed(theirs).await;
+            assert!(in_time.contains(&took), "{header}: {took:?}");
+        }
+        let (mut theirs, ours) = duplex(READ_AHEAD_MAX);
+        let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
+        let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
+        tokio::spawn(http(ours, over, Router::new()));
+        let head = format!("POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n", u32::MAX);
+        theirs.write_all(head.as_bytes()).await.expect("it listens");
+        let (piece, mut sent) = (vec![b' '; READ_AHEAD_MAX], 0);
+        while theirs.write_all(&piece).await.is_ok() {
+            sent += piece.len();
+        }
+        assert!(sent >= REST_BYTES_MAX && sent < REST_BYTES_MAX + (1 << 20), "{sent} bytes");
     }
 
     #[test]
