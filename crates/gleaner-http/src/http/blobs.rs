@@ -1,7 +1,8 @@
 //! Files in and out, under the hash of their content. They pass through in pieces: nothing is held in memory.
 //!
-//! - **A hash opens nothing.** A user gets at what they sent and at what their jobs name or left, an agent at what its
-//!   present runs need. For everybody else a file is not there, and sending it takes as long as if it were not.
+//! - **A hash opens nothing.** A user gets at what they sent and at what their jobs name as inputs, an agent at what its
+//!   present runs need. For everybody else a file is not there, and sending it takes as long as if it were not. What a task left
+//!   is asked for as that task's: no index says by its hash whose it is.
 //! - **What is sent is what was kept, or its end is missing**: the last piece leaves once the whole is known to be sound. What is
 //!   not is put aside, so that who asks again hears that it is not there, and who has it stores it anew.
 
@@ -234,7 +235,8 @@ fn left_of_runs(
     if left < more { Err(Refusal::above_runs_quotas(user, left)) } else { Ok((sender, left)) }
 }
 
-/// Sends a file. A file that is damaged ends before its length is reached.
+/// Sends a file that the caller sent, or that a job of theirs names as an input; to who sees everybody's jobs any. What a task left is at
+/// `/api/v1/jobs/{job}/tasks/{task}/files`. A file that is damaged ends before its length is reached.
 #[utoipa::path(
     get, path = "/api/v1/blobs/{hash}", tag = "files",
     params(("hash" = String, Path, description = "The BLAKE3 hash of its content", pattern = "^[0-9a-f]{64}$")),
@@ -403,7 +405,8 @@ fn blob_id(hash: &str) -> Result<BlobHash, Refusal> {
 
 fn missing(id: BlobHash) -> Refusal {
     Refusal::not_found(format!(
-        "the file {id} is not stored here, or not any more; whoever has it can submit it again"
+        "the file {id} is not stored here, or not any more; whoever has it can submit it again. What a task left is at \
+         /api/v1/jobs/JOB/tasks/TASK/files"
     ))
 }
 

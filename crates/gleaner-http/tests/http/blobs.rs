@@ -84,6 +84,8 @@ async fn a_hash_opens_nothing() {
     assert_eq!(after, before, "bob can tell that somebody sent it");
     assert_eq!(before.0, 404);
     assert!(before.1.contains("is not stored here"), "{}", before.1);
+    let left = world.get(&secret, &world.bob).await.to_string();
+    assert!(left.contains("What a task left is at /api/v1/jobs/JOB/tasks/TASK/files"), "{left}");
     assert_eq!(submit(&world.root).await.status, 201, "who may read it may name it");
     assert_eq!(submit(&world.alice).await.status, 201);
     assert_eq!(submit(&world.bob).await.status, 422);
