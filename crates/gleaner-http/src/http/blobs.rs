@@ -7,7 +7,7 @@
 //!   not is put aside, so that who asks again hears that it is not there, and who has it stores it anew.
 
 use super::api::Api;
-use super::body::{length, paced};
+use super::body::{check_plain, length, paced};
 use super::caller::{Caller, FileCaller, is_let_in, unknown};
 use super::extract::{Path, Query};
 use super::looking::blocking;
@@ -73,6 +73,7 @@ impl OfRun {
         (status = 408, description = "The rest of it did not come", body = Problem),
         (status = 413, description = "It is too large", body = Problem),
         (status = 403, description = "It is above the quota of stored bytes", body = Problem),
+        (status = 415, description = "It is packed", body = Problem),
         (status = 422, description = "Its content has another hash", body = Problem),
         (status = 507, description = "The disk is full", body = Problem)),
     security(("user" = []), ("agent" = []))
@@ -85,6 +86,7 @@ pub(super) async fn put(
     request: Request,
 ) -> Result<Json<Stored>, Refusal> {
     caller.may_write()?;
+    check_plain(request.headers())?;
     let sender = sender(&caller, &of_run)?;
     let id = blob_id(&hash)?;
     let announced = length(request.headers());
@@ -235,8 +237,9 @@ fn left_of_runs(
     if left < more { Err(Refusal::above_runs_quotas(user, left)) } else { Ok((sender, left)) }
 }
 
-/// Sends a file that the caller sent, or that a job of theirs names as an input; to who sees everybody's jobs any. What a task left is at
-/// `/api/v1/jobs/{job}/tasks/{task}/files`. A file that is damaged ends before its length is reached.
+/// Sends a file. A file that is damaged ends before its length is reached.
+/// It is one that the caller sent, or that a job of theirs names as an input; for who sees everybody's jobs, any. What a task left is at
+/// `/api/v1/jobs/{job}/tasks/{task}/files`.
 #[utoipa::path(
     get, path = "/api/v1/blobs/{hash}", tag = "files",
     params(("hash" = String, Path, description = "The BLAKE3 hash of its content", pattern = "^[0-9a-f]{64}$")),

@@ -9,8 +9,8 @@ use crate::pace::Pace;
 use crate::places::Place;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
-use axum::http::HeaderMap;
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderValue};
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::{BODY_BYTES_MAX, JOB_BYTES_MAX};
@@ -80,7 +80,14 @@ pub(super) fn length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
+/// Refuses a body that is packed: what it says would be taken for its content.
+pub(super) fn check_plain(headers: &HeaderMap) -> Result<(), Refusal> {
+    let packed = |coding: &HeaderValue| !coding.as_bytes().trim_ascii().eq_ignore_ascii_case(b"identity");
+    if headers.get_all(CONTENT_ENCODING).iter().any(packed) { Err(Refusal::packed()) } else { Ok(()) }
+}
+
 fn check_json(headers: &HeaderMap) -> Result<(), Refusal> {
+    check_plain(headers)?;
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let essence = kind.split(';').next().unwrap_or_default().trim();
     if essence.eq_ignore_ascii_case("application/json") { Ok(()) } else { Err(Refusal::not_json()) }

@@ -131,7 +131,7 @@ fn add_refusals(route: &str, operation: &mut Operation) {
         (query || document, "422", "It has no meaning, or is more than is taken"),
         (document, "408", "The rest of it did not come"),
         (document, "413", "It is too large"),
-        (document, "415", "It is not JSON"),
+        (document, "415", "It is not JSON, or is packed"),
     ];
     for (applies, status, what) in rules {
         if applies {

@@ -4,7 +4,7 @@ use crate::limits::{BODY_BYTES_MIN, MESSAGE_BYTES_MAX, PATIENCE};
 use crate::places::Places;
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::header::{ACCEPT_ENCODING, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use gleaner_net::NoRandomness;
@@ -131,6 +131,13 @@ impl Refusal {
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
     }
 
+    /// Its body is packed.
+    pub(super) fn packed() -> Self {
+        let message =
+            "the request's body is packed (the header Content-Encoding); it is taken as it is alone";
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
+    }
+
     /// Its headers are longer than what is taken.
     pub(super) fn long_headers(at_most: usize) -> Self {
         let message = format!("the request's address and headers are longer than {at_most} bytes");
@@ -230,6 +237,7 @@ impl IntoResponse for Refusal {
         let header = match self.status {
             StatusCode::UNAUTHORIZED => Some((WWW_AUTHENTICATE, "Bearer")),
             StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => Some((RETRY_AFTER, "1")),
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => Some((ACCEPT_ENCODING, "identity")),
             _ => None,
         };
         if let Some((name, value)) = header {
