@@ -13,7 +13,7 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
 use gleaner_server::view::Known;
 use gleaner_wire::JobId;
-use gleaner_wire::api::{LiveEvent, TaskPhase};
+use gleaner_wire::api::{LiveEvent, Problem, TaskPhase};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -59,7 +59,8 @@ struct Watch {
 /// one job ends behind the last of its events, once the job is over.
 #[utoipa::path(
     get, path = "/api/v1/events", tag = "grid", params(EventsQuery),
-    responses((status = 200, description = "Until one side ends it, the job is over, or the caller's token is not good any more", content_type = "text/event-stream", body = String))
+    responses((status = 200, description = "Until one side ends it, the job is over, or the caller's token is not good any more", content_type = "text/event-stream", body = String),
+        (status = 404, description = "There is no such job of the caller's", body = Problem))
 )]
 pub(super) async fn events(
     State(api): State<Arc<Api>>,

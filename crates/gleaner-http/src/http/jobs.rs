@@ -65,7 +65,7 @@ pub(super) struct OneQuery {
 #[utoipa::path(
     post, path = "/api/v1/jobs", tag = "jobs",
     params(("Idempotency-Key" = Option<String>, Header, description = "What the caller calls this submission",
-        pattern = "^[A-Za-z0-9._@-]+$", min_length = 1, max_length = 128)),
+        pattern = "^(\\.+-|\\.*[A-Za-z0-9_@])[A-Za-z0-9._@-]*$", min_length = 1, max_length = 128)),
     request_body = JobSpec,
     responses(
         (status = 201, description = "The job is in the queue", body = Submitted),
@@ -201,7 +201,8 @@ pub(super) async fn preview(
 /// The newest jobs: the caller's, or for an administrator all.
 #[utoipa::path(
     get, path = "/api/v1/jobs", tag = "jobs", params(ListQuery),
-    responses((status = 200, description = "Newest first", body = JobList))
+    responses((status = 200, description = "Newest first", body = JobList),
+        (status = 404, description = "There is no such user", body = Problem))
 )]
 pub(super) async fn list(
     State(api): State<Arc<Api>>,

@@ -28,7 +28,8 @@ pub(super) async fn list(
 #[utoipa::path(
     put, path = "/api/v1/quotas", tag = "grid", request_body = QuotaSetting,
     responses((status = 200, description = "The quotas from now on", body = QuotaList),
-        (status = 403, description = "Not an administrator", body = Problem))
+        (status = 403, description = "Not an administrator", body = Problem),
+        (status = 404, description = "There is no such user", body = Problem))
 )]
 pub(super) async fn set(
     State(api): State<Arc<Api>>,

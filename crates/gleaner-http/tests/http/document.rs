@@ -88,6 +88,40 @@ async fn each_operation_is_a_route_and_no_other_method_is() {
     }
 }
 
+/// Programs that make clients of the document need that.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_operation_has_a_name_of_its_own() {
+    let world = World::new().await;
+    let document = document(&world).await;
+    let operations = operations(&document);
+    let names: BTreeSet<&str> =
+        operations.iter().filter_map(|(_, _, operation)| operation["operationId"].as_str()).collect();
+    assert_eq!(names.len(), operations.len(), "{names:?}");
+    for name in ["get_jobs", "get_jobs_job_tasks_task", "post_what_if", "get_openapi_json", "get_healthz"] {
+        assert!(names.contains(name), "{name} in {names:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_names_nobody_is_documented_and_when_to_try_again() {
+    let world = World::new().await;
+    let document = document(&world).await;
+    for (method, path, query, body) in [
+        ("get", "/api/v1/jobs", "?user=nobody", ""),
+        ("put", "/api/v1/quotas", "", r#"{"user": "nobody", "quota": null}"#),
+        ("get", "/api/v1/events", "?job=999", ""),
+    ] {
+        let address = format!("{path}{query}");
+        let reply = world.call(&method.to_uppercase(), &address, &world.root, Body::from(body)).await;
+        assert_eq!(reply.status, 404, "{address}: {reply}");
+        let responses = &document["paths"][path][method]["responses"];
+        assert!(responses["404"].is_object(), "{address}");
+        for status in ["429", "503"] {
+            assert!(responses[status]["headers"]["Retry-After"].is_object(), "{address}: {status}");
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn each_answer_of_the_tour_is_documented() {
     let world = World::new().await;
