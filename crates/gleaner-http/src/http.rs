@@ -24,6 +24,7 @@ mod faults;
 mod grid;
 mod guard;
 mod jobs;
+mod json;
 mod keeping;
 mod looking;
 mod machines;

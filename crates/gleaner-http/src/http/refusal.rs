@@ -207,6 +207,18 @@ fn within_reason(message: String) -> String {
     format!("{} … {}", &message[..head], &message[tail..])
 }
 
+/// What is no number, and what is none that is taken, is called so as the code does.
+fn numbers_in_words(text: &str) -> String {
+    let expected = "expected a whole number";
+    let of_query = [
+        ("invalid digit found in string", expected),
+        ("cannot parse integer from empty string", expected),
+        ("number too large to fit in target type", "expected a whole number, and not as large a one"),
+    ];
+    let text = of_query.iter().fold(text.to_owned(), |text, (code, words)| text.replace(code, words));
+    text.replace(" to a `u32`", &format!(": {expected}"))
+}
+
 /// How long the log is spared what it has said.
 const SILENCE: Duration = Duration::from_mins(10);
 
@@ -270,13 +282,13 @@ impl From<Stopped> for Refusal {
 
 impl From<PathRejection> for Refusal {
     fn from(rejection: PathRejection) -> Self {
-        Self::malformed(rejection.body_text())
+        Self::malformed(numbers_in_words(&rejection.body_text()))
     }
 }
 
 impl From<QueryRejection> for Refusal {
     fn from(rejection: QueryRejection) -> Self {
-        Self::malformed(with_meant(&rejection.body_text()))
+        Self::malformed(with_meant(&numbers_in_words(&rejection.body_text())))
     }
 }
 
