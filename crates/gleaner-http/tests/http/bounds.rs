@@ -27,6 +27,7 @@ async fn numbers_in_queries_have_bounds() {
         ("/api/v1/jobs/1/tasks?limit=10001", 422),
         ("/api/v1/jobs/1/tasks/1/explain?at_s=NaN", 422),
         ("/api/v1/jobs/1/tasks/1/explain?at_s=1e300", 422),
+        ("/api/v1/jobs/1/tasks/1/explain?at_s=1e10", 422),
         ("/api/v1/jobs/1/tasks/1/output?stream=stdin", 400),
         ("/api/v1/jobs/1/tasks/1/output?offset=67108864", 200),
         ("/api/v1/jobs/1/tasks/1/output?offset=67108865", 422),
