@@ -48,6 +48,9 @@ pub(crate) const REST_MAX: Duration = Duration::from_secs(5);
 /// Bytes that are thrown away so.
 // Tested by: what_nobody_reads_is_thrown_away_for_so_long_and_up_to_such_a_length
 pub(crate) const REST_BYTES_MAX: usize = 64 << 20;
+/// How long requests that are open when the coordinator stops may take to be answered.
+// Tested by: who_is_being_answered_when_it_stops_has_the_answer
+pub(crate) const FAREWELL_MAX: Duration = Duration::from_secs(1);
 /// Bytes of a request's address and headers together.
 // Tested by: headers_and_methods_have_bounds
 pub(crate) const HEAD_MAX: usize = 16 << 10;

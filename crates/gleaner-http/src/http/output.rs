@@ -15,6 +15,7 @@ use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use gleaner_server::app::App;
 use gleaner_server::desk::{self, Requester};
+use gleaner_server::driver::Stopped;
 use gleaner_server::journal::Fact;
 use gleaner_server::outputs;
 use gleaner_server::store::{ReadError, Reader, Removal, Seq};
@@ -117,6 +118,7 @@ pub(super) async fn output(
             }
             select! {
                 () = &mut changed => break,
+                () = api.app.desk.closed() => return Err(Stopped.into()),
                 () = sleep(LOOK_AGAIN) => {}
                 () = sleep_until(deadline) => {}
             }
