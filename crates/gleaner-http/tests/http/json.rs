@@ -41,6 +41,11 @@ async fn what_is_wrong_is_told_with_its_field_and_in_words_of_json() {
         ("jobs", r#"{"command": ["a"], "needs": {"cores": -1}}"#, "needs.cores: "),
         ("jobs", r#"{"command": ["a"], "priority": 1.0}"#, "expected a whole number"),
         ("jobs", r#"{"command": ["a"], "tasks": null}"#, "tasks: it has none of the forms"),
+        (
+            "jobs",
+            r#"{"command": ["a"], "tasks": {"array": {"first": 0, "last": 1, "step": 1, "x": 1}}}"#,
+            "unknown field `x`",
+        ),
         ("jobs", "null", "the request's body: invalid type: null, expected an object"),
         ("what-if", "null", "the request's body: invalid type: null, expected an object"),
         ("what-if", &deep, "it is nested too deep"),
