@@ -25,6 +25,7 @@ pub(super) async fn list(
 }
 
 /// Lets a user, or everyone without a quota of their own, have so much from now on. What they have more stays.
+/// It is the whole quota: a quantity that is left out is set back to its `default`, whatever it was before.
 #[utoipa::path(
     put, path = "/api/v1/quotas", tag = "grid", request_body = QuotaSetting,
     responses((status = 200, description = "The quotas from now on", body = QuotaList),

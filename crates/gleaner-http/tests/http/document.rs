@@ -2,6 +2,7 @@
 
 use crate::world::{World, request};
 use axum::body::Body;
+use gleaner_wire::limits::QUOTA_BYTES;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -171,6 +172,20 @@ async fn what_a_job_is_made_of_is_no_page_of_tasks() {
     assert_eq!(schemas["JobSpec"]["properties"]["tasks"]["$ref"], "#/components/schemas/JobTasks");
     assert!(schemas["JobTasks"]["oneOf"].to_string().contains("array"), "{}", schemas["JobTasks"]);
     assert!(schemas["TaskList"]["properties"]["next"].is_object(), "{}", schemas["TaskList"]);
+}
+
+/// Who changes one quantity of a quota has to know what becomes of the others.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_left_out_of_a_quota_has_a_default_that_is_told() {
+    let world = World::new().await;
+    let document = document(&world).await;
+    let schema = &document["components"]["schemas"]["Quota"];
+    let fields = schema["properties"].as_object().unwrap();
+    let is_needed = |name: &str| schema["required"].as_array().unwrap().iter().any(|needed| needed == name);
+    for (name, field) in fields {
+        assert_eq!(field["default"].is_u64(), !is_needed(name), "{name}: {field}");
+    }
+    assert_eq!(fields["bytes"]["default"], QUOTA_BYTES);
 }
 
 /// The page's types are generated from the file: `GLEANER_WRITE=1` writes it anew.
