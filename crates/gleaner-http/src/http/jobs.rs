@@ -68,7 +68,7 @@ pub(super) struct OneQuery {
         pattern = "^(\\.+-|\\.*[A-Za-z0-9_@])[A-Za-z0-9._@-]*$", min_length = 1, max_length = 128)),
     request_body = JobSpec,
     responses(
-        (status = 201, description = "The job is in the queue", body = Submitted),
+        (status = 201, description = "The job is in the queue, or was submitted under this key before", body = Submitted),
         (status = 409, description = "Another job was submitted under this key", body = Problem),
     )
 )]
