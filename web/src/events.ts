@@ -43,7 +43,7 @@ function take(message: string): void {
   if (data.length === 0) {
     return;
   }
-  if (lines.includes("event: missed")) {
+  if (lines.includes("event: missed") || lines.includes("event: stopped")) {
     missed = true;
   } else {
     waiting.push(JSON.parse(data.join("\n")) as LiveEvent);

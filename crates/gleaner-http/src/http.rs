@@ -4,7 +4,7 @@
 //!   administrator a job of someone else does not exist.
 //! - **Everything is bounded** (`limits`): headers, bodies and how slow they may be, numbers in queries, requests in flight,
 //!   and of those the ones that take long (waits, streams of events, files, large jobs); in all, and for each caller.
-//! - **Nothing of a body is read before a token that is good.**
+//! - **Nothing is made of a body before a token that is good**: the listener throws away what came of it.
 //! - A handler asks the desk or the disk and says what it heard; what may be done is decided by the desk. Nothing that
 //!   blocks runs on the threads that serve connections.
 //! - Routes and document are one table: [`routes!`] takes both from the same attribute.
@@ -24,6 +24,7 @@ mod faults;
 mod grid;
 mod guard;
 mod jobs;
+mod json;
 mod keeping;
 mod looking;
 mod machines;

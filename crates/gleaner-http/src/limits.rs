@@ -42,6 +42,15 @@ pub(crate) const READ_AHEAD_MAX: usize = 32 << 10;
 /// How long a TLS handshake, or the head of a request, may take.
 // Tested by: who_does_not_shake_hands_in_time_is_let_go, who_does_not_finish_the_head_of_a_request_is_let_go
 pub(crate) const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
+/// How long what nobody reads of a request is taken and thrown away behind its answer, so that the answer reaches who sends everything first.
+// Tested by: what_nobody_reads_is_thrown_away_for_so_long_and_up_to_such_a_length
+pub(crate) const REST_MAX: Duration = Duration::from_secs(5);
+/// Bytes that are thrown away so.
+// Tested by: what_nobody_reads_is_thrown_away_for_so_long_and_up_to_such_a_length
+pub(crate) const REST_BYTES_MAX: usize = 64 << 20;
+/// How long requests that are open when the coordinator stops may take to be answered.
+// Tested by: who_is_being_answered_when_it_stops_has_the_answer
+pub(crate) const FAREWELL_MAX: Duration = Duration::from_secs(1);
 /// Bytes of a request's address and headers together.
 // Tested by: headers_and_methods_have_bounds
 pub(crate) const HEAD_MAX: usize = 16 << 10;

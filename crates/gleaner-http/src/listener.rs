@@ -3,33 +3,34 @@
 
 mod connections;
 mod paced;
+mod rest;
 
 pub(crate) use connections::Connection;
 
-use crate::limits::{CONNECTIONS_OF_STRANGERS, HANDSHAKE_MAX, READ_AHEAD_MAX, STRANGERS_PART};
+use crate::limits::{CONNECTIONS_OF_STRANGERS, FAREWELL_MAX, HANDSHAKE_MAX, READ_AHEAD_MAX, STRANGERS_PART};
 use axum::Router;
 use connections::Connections;
 use gleaner_server::limits::Share;
 use hyper::Request;
-use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
-use hyper::header::{CONNECTION, HeaderValue};
+use hyper::body::Incoming;
+use hyper::header::{CONNECTION, EXPECT, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use paced::Paced;
+use rest::Watched;
 use rustls::ServerConfig;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
 
 /// How long to wait when the system has no file descriptor to give.
 const BREATH: Duration = Duration::from_millis(100);
@@ -37,36 +38,6 @@ const BREATH: Duration = Duration::from_millis(100);
 /// The connection over which a request comes.
 #[derive(Clone)]
 pub(crate) struct Over(pub(crate) Arc<Connection>);
-
-/// The body of a request. **If not all of it was read when the answer is there, the connection ends behind the answer**, which says so.
-struct Watched {
-    body: Incoming,
-    is_read: Arc<AtomicBool>,
-}
-
-impl Body for Watched {
-    type Data = Bytes;
-    type Error = hyper::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let frame = Pin::new(&mut self.body).poll_frame(context);
-        if matches!(frame, Poll::Ready(None)) || self.body.is_end_stream() {
-            self.is_read.store(true, Ordering::Relaxed);
-        }
-        frame
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
 
 /// How many connections of strangers there may be where the system allows so many open files: most of these are for others.
 pub(crate) fn strangers(open_files: u64) -> Share {
@@ -80,7 +51,7 @@ pub(crate) fn check_free(address: SocketAddr) -> io::Result<()> {
     std::net::TcpListener::bind(address).map(drop)
 }
 
-/// Serves until `stopped`; connections that are open then are dropped with the runtime.
+/// Serves until `stopped`, and then for a short while those whose requests are being answered.
 pub(crate) async fn serve(
     listener: TcpListener,
     tls: Arc<ServerConfig>,
@@ -90,24 +61,31 @@ pub(crate) async fn serve(
 ) {
     let acceptor = TlsAcceptor::from(tls);
     let connections = Connections::new(of_strangers);
+    let (stopping, mut open) = (CancellationToken::new(), JoinSet::<()>::new());
     tokio::pin!(stopped);
     loop {
         let accepted = tokio::select! {
-            () = &mut stopped => return,
+            () = &mut stopped => break,
+            Some(_) = open.join_next() => continue,
             accepted = accept(&listener, &connections) => accepted,
         };
         let Ok((stream, connection)) = accepted else {
             tokio::time::sleep(BREATH).await;
             continue;
         };
-        let (acceptor, router) = (acceptor.clone(), router.clone());
-        tokio::spawn(async move {
+        let (acceptor, router, stopping) = (acceptor.clone(), router.clone(), stopping.clone());
+        open.spawn(async move {
             tokio::select! {
                 () = connection.lost() => tracing::debug!("a connection ended: it showed no token, and another came or it took too long"),
-                () = secure(stream, &connection, acceptor, router) => {}
+                () = secure(stream, &connection, acceptor, router, stopping) => {}
             }
         });
     }
+    drop(listener);
+    stopping.cancel();
+    let all = async { while open.join_next().await.is_some() {} };
+    // Whoever takes longer is let go.
+    let _ = tokio::time::timeout(FAREWELL_MAX, all).await;
 }
 
 async fn accept(
@@ -119,25 +97,39 @@ async fn accept(
     Ok((stream, Arc::new(connections.open(from.ip()))))
 }
 
-async fn secure(stream: TcpStream, connection: &Arc<Connection>, acceptor: TlsAcceptor, router: Router) {
+async fn secure(
+    stream: TcpStream,
+    connection: &Arc<Connection>,
+    acceptor: TlsAcceptor,
+    router: Router,
+    stopping: CancellationToken,
+) {
     match tokio::time::timeout(HANDSHAKE_MAX, acceptor.accept(stream)).await {
-        Ok(Ok(stream)) => http(stream, Over(Arc::clone(connection)), router).await,
+        Ok(Ok(stream)) => http(stream, Over(Arc::clone(connection)), router, stopping).await,
         Ok(Err(error)) => tracing::debug!("a TLS handshake failed: {error}"),
         Err(_) => tracing::debug!("a TLS handshake took too long"),
     }
 }
 
-async fn http(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, over: Over, router: Router) {
+/// Once it is `stopping`, the request that is being answered is the last.
+async fn http(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    over: Over,
+    router: Router,
+    stopping: CancellationToken,
+) {
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(over.clone());
-        let is_read = Arc::new(AtomicBool::new(request.body().is_end_stream()));
-        let watched = Arc::clone(&is_read);
-        let answer = router.call(request.map(|body| Watched { body, is_read: watched }));
+        let is_expected = request.headers().contains_key(EXPECT);
+        let (head, body) = request.into_parts();
+        let (body, rest) = Watched::new(body);
+        let answer = router.call(Request::from_parts(head, body));
         async move {
             let mut answer = answer.await?;
-            if !is_read.load(Ordering::Relaxed) {
+            if !rest.is_read() {
                 answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                rest.throw_away(is_expected);
             }
             Ok::<_, std::convert::Infallible>(answer)
         }
@@ -145,7 +137,15 @@ async fn http(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, over
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HANDSHAKE_MAX).max_buf_size(READ_AHEAD_MAX);
     let connection = builder.serve_connection(TokioIo::new(Paced::new(stream)), service).with_upgrades();
-    if let Err(error) = connection.await {
+    tokio::pin!(connection);
+    let served = tokio::select! {
+        served = connection.as_mut() => served,
+        () = stopping.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = served {
         tracing::debug!("a connection ended: {error}");
     }
 }
@@ -153,7 +153,7 @@ async fn http(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, over
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::{BODY_BYTES_MIN, PATIENCE};
+    use crate::limits::{BODY_BYTES_MIN, PATIENCE, REST_BYTES_MAX, REST_MAX};
     use rustls::crypto::ring;
     use rustls::server::ResolvesServerCertUsingSni;
     use std::future::pending;
@@ -190,7 +190,7 @@ mod tests {
         let (mut theirs, ours) = duplex(1 << 10);
         let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
         let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
-        tokio::spawn(http(ours, over, Router::new()));
+        tokio::spawn(http(ours, over, Router::new(), CancellationToken::new()));
         theirs.write_all(b"GET / HTTP/1.1\r\nHost: ").await.expect("it listens");
         expect_in_time(until_closed(theirs).await);
     }
@@ -204,7 +204,7 @@ mod tests {
             let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
             let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
             let router = Router::new().route("/", axum::routing::get(async || "a".repeat(LENGTH)));
-            let served = tokio::spawn(http(ours, over, router));
+            let served = tokio::spawn(http(ours, over, router, CancellationToken::new()));
             let request = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
             theirs.write_all(request).await.expect("it listens");
             let (began, mut taken) = (Instant::now(), 0);
@@ -227,7 +227,7 @@ mod tests {
         let (mut theirs, ours) = duplex(2 * READ_AHEAD_MAX);
         let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
         let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
-        tokio::spawn(http(ours, over, Router::new()));
+        tokio::spawn(http(ours, over, Router::new(), CancellationToken::new()));
         let head = format!("GET / HTTP/1.1\r\nHost: {}", "a".repeat(READ_AHEAD_MAX));
         theirs.write_all(head.as_bytes()).await.expect("it listens");
         let mut answer = String::new();
@@ -250,7 +250,7 @@ mod tests {
             let (mut theirs, ours) = duplex(READ_AHEAD_MAX);
             let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
             let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
-            tokio::spawn(http(ours, over, router.clone()));
+            tokio::spawn(http(ours, over, router.clone(), CancellationToken::new()));
             let request = format!("{line} HTTP/1.1\r\nHost: a\r\n{header}\r\n\r\n{body}");
             theirs.write_all(request.as_bytes()).await.expect("it listens");
             let mut answer = Vec::new();
@@ -260,6 +260,79 @@ mod tests {
             let answer = String::from_utf8(answer).expect("text").to_ascii_lowercase();
             assert_eq!(answer.contains("\r\nconnection: close\r\n"), closes, "{line}, {header}: {answer}");
         }
+    }
+
+    /// Most programs read an answer when they have sent everything.
+    #[tokio::test]
+    async fn an_answer_reaches_who_sends_everything_first() {
+        const LENGTH: usize = 5 << 20;
+        let (mut theirs, ours) = duplex(READ_AHEAD_MAX);
+        let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
+        let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
+        tokio::spawn(http(ours, over, Router::new(), CancellationToken::new()));
+        let head = format!("POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: {LENGTH}\r\n\r\n");
+        theirs.write_all(head.as_bytes()).await.expect("it listens");
+        theirs.write_all(&vec![b' '; LENGTH]).await.expect("it is read");
+        let mut answer = String::new();
+        theirs.read_to_string(&mut answer).await.expect("text");
+        assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_nobody_reads_is_thrown_away_for_so_long_and_up_to_such_a_length() {
+        let second = Duration::from_secs(1);
+        let cases = [("", REST_MAX..REST_MAX + second), ("Expect: 100-continue\r\n", Duration::ZERO..second)];
+        for (header, in_time) in cases {
+            let (mut theirs, ours) = duplex(READ_AHEAD_MAX);
+            let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
+            let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
+            tokio::spawn(http(ours, over, Router::new(), CancellationToken::new()));
+            let head = format!("POST /nothing HTTP/1.1\r\nHost: a\r\n{header}Content-Length: 9\r\n\r\n");
+            theirs.write_all(head.as_bytes()).await.expect("it listens");
+            let took = until_closed(theirs).await;
+            assert!(in_time.contains(&took), "{header}: {took:?}");
+        }
+        let (mut theirs, ours) = duplex(READ_AHEAD_MAX);
+        let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
+        let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
+        tokio::spawn(http(ours, over, Router::new(), CancellationToken::new()));
+        let head = format!("POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n", u32::MAX);
+        theirs.write_all(head.as_bytes()).await.expect("it listens");
+        let (piece, mut sent) = (vec![b' '; READ_AHEAD_MAX], 0);
+        while theirs.write_all(&piece).await.is_ok() {
+            sent += piece.len();
+        }
+        assert!(sent >= REST_BYTES_MAX && sent < REST_BYTES_MAX + (1 << 20), "{sent} bytes");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_is_being_answered_when_it_stops_has_the_answer() {
+        let stopping = CancellationToken::new();
+        let stopped = stopping.clone();
+        let wait = move || {
+            let stopped = stopped.clone();
+            async move {
+                stopped.cancelled_owned().await;
+                sleep(FAREWELL_MAX / 2).await;
+                "it has stopped"
+            }
+        };
+        let router = Router::new().route("/wait", axum::routing::get(wait));
+        let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
+        let open = |router: &Router| {
+            let (theirs, ours) = duplex(READ_AHEAD_MAX);
+            let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
+            tokio::spawn(http(ours, over, router.clone(), stopping.clone()));
+            theirs
+        };
+        let (mut waits, idle) = (open(&router), open(&router));
+        waits.write_all(b"GET /wait HTTP/1.1\r\nHost: a\r\n\r\n").await.expect("it listens");
+        sleep(Duration::from_secs(1)).await;
+        stopping.cancel();
+        let mut answer = String::new();
+        waits.read_to_string(&mut answer).await.expect("text");
+        assert!(answer.starts_with("HTTP/1.1 200 ") && answer.ends_with("it has stopped"), "{answer}");
+        assert!(until_closed(idle).await < Duration::from_secs(1));
     }
 
     #[test]

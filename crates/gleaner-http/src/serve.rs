@@ -185,7 +185,8 @@ async fn listen<F: Future<Output = ()>>(
     let stopped = ready(Ready { reached, desk: desk.clone(), authority });
     let ended = async {
         tokio::select! {
-            () = stopped => {}
+            // From now on whoever waits hears so.
+            () = stopped => desk.stop(),
             // The desk closes its door when it ends; why, its thread says.
             () = desk.closed() => {}
         }

@@ -106,7 +106,10 @@ pub enum PutError {
         at_most: u64,
     },
     /// Not what its sender says it is.
-    #[error("its content has the hash {found}, not {claimed}: it was changed on the way; send it again")]
+    #[error(
+        "its content has the BLAKE3 hash {found}, not {claimed}: it was changed on the way and has to be sent again, or that is \
+         no BLAKE3 hash"
+    )]
     OtherContent {
         /// What it was said to be.
         claimed: BlobHash,

@@ -178,8 +178,8 @@ impl Work {
     fn run(mut self, snapshotter: Snapshotter) -> Result<Box<dyn Store>, DriverError> {
         let end = self.serve(&snapshotter);
         // Whoever waits for room or an answer hears that there will be none.
-        self.shared.room.close();
         self.shared.ended.close();
+        self.shared.room.close();
         if end.is_ok() {
             snapshotter.order();
         }

@@ -1,12 +1,13 @@
 //! Files in and out, under the hash of their content. They pass through in pieces: nothing is held in memory.
 //!
-//! - **A hash opens nothing.** A user gets at what they sent and at what their jobs name or left, an agent at what its
-//!   present runs need. For everybody else a file is not there, and sending it takes as long as if it were not.
+//! - **A hash opens nothing.** A user gets at what they sent and at what their jobs name as inputs, an agent at what its
+//!   present runs need. For everybody else a file is not there, and sending it takes as long as if it were not. What a task left
+//!   is asked for as that task's: no index says by its hash whose it is.
 //! - **What is sent is what was kept, or its end is missing**: the last piece leaves once the whole is known to be sound. What is
 //!   not is put aside, so that who asks again hears that it is not there, and who has it stores it anew.
 
 use super::api::Api;
-use super::body::{length, paced};
+use super::body::{check_plain, length, paced};
 use super::caller::{Caller, FileCaller, is_let_in, unknown};
 use super::extract::{Path, Query};
 use super::looking::blocking;
@@ -72,6 +73,7 @@ impl OfRun {
         (status = 408, description = "The rest of it did not come", body = Problem),
         (status = 413, description = "It is too large", body = Problem),
         (status = 403, description = "It is above the quota of stored bytes", body = Problem),
+        (status = 415, description = "It is packed", body = Problem),
         (status = 422, description = "Its content has another hash", body = Problem),
         (status = 507, description = "The disk is full", body = Problem)),
     security(("user" = []), ("agent" = []))
@@ -84,6 +86,7 @@ pub(super) async fn put(
     request: Request,
 ) -> Result<Json<Stored>, Refusal> {
     caller.may_write()?;
+    check_plain(request.headers())?;
     let sender = sender(&caller, &of_run)?;
     let id = blob_id(&hash)?;
     let announced = length(request.headers());
@@ -235,6 +238,8 @@ fn left_of_runs(
 }
 
 /// Sends a file. A file that is damaged ends before its length is reached.
+/// It is one that the caller sent, or that a job of theirs names as an input; for who sees everybody's jobs, any. What a task left is at
+/// `/api/v1/jobs/{job}/tasks/{task}/files`.
 #[utoipa::path(
     get, path = "/api/v1/blobs/{hash}", tag = "files",
     params(("hash" = String, Path, description = "The BLAKE3 hash of its content", pattern = "^[0-9a-f]{64}$")),
@@ -403,7 +408,8 @@ fn blob_id(hash: &str) -> Result<BlobHash, Refusal> {
 
 fn missing(id: BlobHash) -> Refusal {
     Refusal::not_found(format!(
-        "the file {id} is not stored here, or not any more; whoever has it can submit it again"
+        "the file {id} is not stored here, or not any more; whoever has it can submit it again. What a task left is at \
+         /api/v1/jobs/JOB/tasks/TASK/files"
     ))
 }
 

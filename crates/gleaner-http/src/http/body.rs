@@ -2,6 +2,7 @@
 
 use super::api::Api;
 use super::caller::who;
+use super::json;
 use super::looking::blocking;
 use super::refusal::Refusal;
 use crate::limits::{BODY_BYTES_MIN, LARGE_JOB_BYTES_MIN};
@@ -9,13 +10,12 @@ use crate::pace::Pace;
 use crate::places::Place;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
-use axum::http::HeaderMap;
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderValue};
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::{BODY_BYTES_MAX, JOB_BYTES_MAX};
-use gleaner_wire::meant::with_meant;
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::DeserializeOwned;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<Api>> for Document<T> {
 
     async fn from_request(request: Request, _: &Arc<Api>) -> Result<Self, Refusal> {
         check_json(request.headers())?;
-        parse(&whole(request, BODY_BYTES_MAX, BODY_BYTES_MIN).await?).map(Self)
+        json::read(&whole(request, BODY_BYTES_MAX, BODY_BYTES_MIN).await?).map(Self)
     }
 }
 
@@ -51,7 +51,7 @@ impl FromRequest<Arc<Api>> for JobDocument {
     async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Refusal> {
         check_json(request.headers())?;
         if length(request.headers()).is_some_and(|length| length <= BODY_BYTES_MAX as u64) {
-            let spec = parse(&whole(request, BODY_BYTES_MAX, BODY_BYTES_MIN).await?)?;
+            let spec = json::read(&whole(request, BODY_BYTES_MAX, BODY_BYTES_MIN).await?)?;
             return Ok(Self { spec, turn: None });
         }
         let place = api.large_jobs.take(&who(api, request.headers()));
@@ -59,7 +59,7 @@ impl FromRequest<Arc<Api>> for JobDocument {
         let bytes = whole(request, JOB_BYTES_MAX, LARGE_JOB_BYTES_MIN).await?;
         let read = Arc::clone(&api.large_jobs_read).acquire_owned().await;
         let turn = Turn { _place: place, _read: read.map_err(|_| Refusal::busy("large jobs"))? };
-        let (spec, turn) = blocking("reading a job", (), move || (parse(&bytes), turn)).await?;
+        let (spec, turn) = blocking("reading a job", (), move || (json::read(&bytes), turn)).await?;
         Ok(Self { spec: spec?, turn: Some(turn) })
     }
 }
@@ -80,7 +80,14 @@ pub(super) fn length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
+/// Refuses a body that is packed: what it says would be taken for its content.
+pub(super) fn check_plain(headers: &HeaderMap) -> Result<(), Refusal> {
+    let packed = |coding: &HeaderValue| !coding.as_bytes().trim_ascii().eq_ignore_ascii_case(b"identity");
+    if headers.get_all(CONTENT_ENCODING).iter().any(packed) { Err(Refusal::packed()) } else { Ok(()) }
+}
+
 fn check_json(headers: &HeaderMap) -> Result<(), Refusal> {
+    check_plain(headers)?;
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let essence = kind.split(';').next().unwrap_or_default().trim();
     if essence.eq_ignore_ascii_case("application/json") { Ok(()) } else { Err(Refusal::not_json()) }
@@ -107,19 +114,4 @@ fn unread(error: &io::Error) -> Refusal {
         io::ErrorKind::TimedOut => Refusal::slow(),
         _ => Refusal::malformed(format!("the request's body did not come to its end: {error}")),
     }
-}
-
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
-    // A list would do for an object whose fields it has in order.
-    if bytes.trim_ascii_start().first() == Some(&b'[') {
-        return Err(Refusal::invalid("the request's body is a list; expected an object"));
-    }
-    serde_json::from_slice(bytes).map_err(|error| {
-        // The error's own category takes a list that is too long for a syntax error.
-        if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() {
-            Refusal::invalid(format!("the request's body: {}", with_meant(&error.to_string())))
-        } else {
-            Refusal::malformed(format!("the request's body is not JSON: {error}"))
-        }
-    })
 }

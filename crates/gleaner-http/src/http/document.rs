@@ -13,7 +13,9 @@ use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
 use utoipa::openapi::content::ContentBuilder;
+use utoipa::openapi::header::{Header, HeaderBuilder};
 use utoipa::openapi::path::{Operation, ParameterIn, PathItem};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{Ref, RefOr, ResponseBuilder};
 use utoipa::{Modify, OpenApi};
@@ -25,7 +27,8 @@ const JSON: &str = "application/json";
     info(
         title = "Gleaner",
         description = "The coordinator of a grid: jobs, tasks, machines, files and what happens to them. \
-                       Times are seconds since 1970. A refusal of a request is a `Problem`. What is no HTTP request, or has headers that are too \
+                       Times are seconds since 1970. A refusal of a request is a `Problem`; that of a method that a path does not have is a 405 \
+                       with the header `Allow`. What is no HTTP request, or has headers that are too \
                        long, is answered with a status alone, or its connection is closed.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
     ),
@@ -59,7 +62,8 @@ pub(super) fn begun() -> utoipa::openapi::OpenApi {
 /// The document with the routes, as it is sent.
 pub(super) fn finished(mut document: utoipa::openapi::OpenApi) -> String {
     for (path, item) in &mut document.paths.paths {
-        for operation in operations(item) {
+        for (method, operation) in operations(item) {
+            operation.operation_id = Some(operation_id(method, path));
             add_refusals(path, operation);
         }
     }
@@ -102,9 +106,17 @@ fn bound_integers(value: &mut Value) {
     }
 }
 
-fn operations(path: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+fn operations(path: &mut PathItem) -> impl Iterator<Item = (&'static str, &mut Operation)> {
     let PathItem { get, put, post, head, .. } = path;
-    [get, put, post, head].into_iter().flatten()
+    let all = [("get", get), ("put", put), ("post", post), ("head", head)];
+    all.into_iter().filter_map(|(method, operation)| Some((method, operation.as_mut()?)))
+}
+
+/// Programs that make clients name functions so, and want each name once: `get_jobs_job_tasks`.
+fn operation_id(method: &str, path: &str) -> String {
+    let path = path.strip_prefix(API).map_or(path, |path| path.trim_start_matches("v1/"));
+    let words = path.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.fold(method.to_owned(), |id, word| format!("{id}_{word}"))
 }
 
 fn has(operation: &Operation, place: &ParameterIn) -> bool {
@@ -131,15 +143,26 @@ fn add_refusals(route: &str, operation: &mut Operation) {
         (query || document, "422", "It has no meaning, or is more than is taken"),
         (document, "408", "The rest of it did not come"),
         (document, "413", "It is too large"),
-        (document, "415", "It is not JSON"),
+        (document, "415", "It is not JSON, or is packed"),
     ];
     for (applies, status, what) in rules {
         if applies {
-            let problem =
-                RefOr::from(ResponseBuilder::new().description(what).content(JSON, problem()).build());
-            operation.responses.responses.entry(status.to_owned()).or_insert(problem);
+            let mut refusal = ResponseBuilder::new().description(what).content(JSON, problem());
+            if matches!(status, "429" | "503") {
+                refusal = refusal.header("Retry-After", retry_after());
+            }
+            let refusal = RefOr::from(refusal.build());
+            operation.responses.responses.entry(status.to_owned()).or_insert(refusal);
         }
     }
+}
+
+fn retry_after() -> Header {
+    let seconds = ObjectBuilder::new().schema_type(Type::Integer);
+    HeaderBuilder::new()
+        .schema(Some(seconds))
+        .description(Some("After how many seconds to try again"))
+        .build()
 }
 
 fn problem() -> utoipa::openapi::Content {

@@ -11,9 +11,10 @@ use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
+use gleaner_server::driver::Stopped;
 use gleaner_server::view::Known;
 use gleaner_wire::JobId;
-use gleaner_wire::api::{LiveEvent, TaskPhase};
+use gleaner_wire::api::{LiveEvent, Problem, TaskPhase};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -51,15 +52,19 @@ struct Watch {
     live: Receiver<Arc<LiveEvent>>,
     /// Whether jobs that came by are to be shown.
     shown: BTreeMap<JobId, bool>,
+    /// Whether nothing comes any more.
+    has_ended: bool,
     _place: Place,
 }
 
 /// What happens from now on to machines and to the caller's jobs, or for an administrator to all. Each event is a
 /// `LiveEvent`; an event `missed` says how many were left out, because the caller did not read fast enough. The stream of
-/// one job ends behind the last of its events, once the job is over.
+/// one job ends behind the last of its events, once the job is over. Where the coordinator stops, the last event is `stopped`: what happens
+/// until it is asked again, no stream tells.
 #[utoipa::path(
     get, path = "/api/v1/events", tag = "grid", params(EventsQuery),
-    responses((status = 200, description = "Until one side ends it, the job is over, or the caller's token is not good any more", content_type = "text/event-stream", body = String))
+    responses((status = 200, description = "Until one side ends it, the job is over, the coordinator stops, or the caller's token is not good any more", content_type = "text/event-stream", body = String),
+        (status = 404, description = "There is no such job of the caller's", body = Problem))
 )]
 pub(super) async fn events(
     State(api): State<Arc<Api>>,
@@ -75,7 +80,8 @@ pub(super) async fn events(
         api.look_back(move |known: Known<'_>, _| own_listed(&known, &by, job).map(drop)).await?;
     }
     let may_be_over = job.is_some();
-    let watch = Watch { api, caller, job, may_be_over, live, shown: BTreeMap::new(), _place: place };
+    let (shown, has_ended) = (BTreeMap::new(), false);
+    let watch = Watch { api, caller, job, may_be_over, live, shown, has_ended, _place: place };
     let events = stream::unfold(watch, |mut watch| async move {
         let event = watch.next().await?;
         Some((Ok::<_, Infallible>(event), watch))
@@ -84,8 +90,19 @@ pub(super) async fn events(
 }
 
 impl Watch {
-    /// The next that is to be shown; none once the coordinator has stopped, the one job is over, or its token is not good any more.
+    /// The next that is to be shown; none behind the last. Who watches one job could not tell a stop of the coordinator from the job's end.
     async fn next(&mut self) -> Option<Event> {
+        if self.has_ended {
+            return None;
+        }
+        let happened = self.next_happened().await;
+        self.has_ended = happened.is_none();
+        let stopped = || Event::default().event("stopped").data(Stopped.to_string());
+        happened.or_else(|| self.api.app.desk.has_stopped().then(stopped))
+    }
+
+    /// None once the coordinator has stopped, the one job is over, or its token is not good any more.
+    async fn next_happened(&mut self) -> Option<Event> {
         loop {
             // What is told of an end is in the stream before anybody can see that the job is over.
             if self.may_be_over && self.live.is_empty() {

@@ -65,10 +65,10 @@ pub(super) struct OneQuery {
 #[utoipa::path(
     post, path = "/api/v1/jobs", tag = "jobs",
     params(("Idempotency-Key" = Option<String>, Header, description = "What the caller calls this submission",
-        pattern = "^[A-Za-z0-9._@-]+$", min_length = 1, max_length = 128)),
+        pattern = "^(\\.+-|\\.*[A-Za-z0-9_@])[A-Za-z0-9._@-]*$", min_length = 1, max_length = 128)),
     request_body = JobSpec,
     responses(
-        (status = 201, description = "The job is in the queue", body = Submitted),
+        (status = 201, description = "The job is in the queue, or was submitted under this key before", body = Submitted),
         (status = 409, description = "Another job was submitted under this key", body = Problem),
     )
 )]
@@ -180,10 +180,12 @@ async fn described(
     blocking("looking for files", (), renew).await?
 }
 
-/// Where the tasks of a job would go if it were submitted now.
+/// Where the tasks of a job would go if it were submitted now, with the files that it needs.
 #[utoipa::path(
     post, path = "/api/v1/jobs/preview", tag = "jobs", request_body = JobSpec,
-    responses((status = 200, description = "Where they would go", body = Preview))
+    responses((status = 200, description = "Where they would go", body = Preview),
+        (status = 403, description = "Above a quota, as its submission would be", body = Problem),
+        (status = 409, description = "The grid cannot take it as things stand", body = Problem))
 )]
 pub(super) async fn preview(
     State(api): State<Arc<Api>>,
@@ -193,7 +195,12 @@ pub(super) async fn preview(
     let (job, of_large) = admitted(&api, *spec, turn).await?;
     let turn = (looking::turn(&api.studies, "previews").await?, of_large);
     // The copy costs O(machines + tasks); what is done with it costs the desk nothing.
-    let (ledger, at) = api.look(|desk, now| (desk.ledger().clone(), (now, desk.quiet_until()))).await?;
+    let (requester, spec) = (by.clone(), Arc::clone(job.spec()));
+    let look = move |desk: &Desk, now| {
+        desk.check_room(&requester, &spec)?;
+        Ok::<_, Rejection>((desk.ledger().clone(), (now, desk.quiet_until())))
+    };
+    let (ledger, at) = api.look(look).await??;
     let preview = move || view::preview(ledger, at, &by.user, job.spec());
     Ok(Json(blocking("a preview", turn, preview).await??))
 }
@@ -201,7 +208,8 @@ pub(super) async fn preview(
 /// The newest jobs: the caller's, or for an administrator all.
 #[utoipa::path(
     get, path = "/api/v1/jobs", tag = "jobs", params(ListQuery),
-    responses((status = 200, description = "Newest first", body = JobList))
+    responses((status = 200, description = "Newest first", body = JobList),
+        (status = 404, description = "There is no such user", body = Problem))
 )]
 pub(super) async fn list(
     State(api): State<Arc<Api>>,

@@ -116,7 +116,7 @@ pub(super) async fn drain(
     params(("name" = String, Path, description = "Its name")),
     responses((status = 200, description = "It was told", body = MachineView),
         (status = 403, description = "Not an administrator", body = Problem),
-        (status = 409, description = "It is not connected", body = Problem))
+        (status = 409, description = "It is not connected, or was revoked", body = Problem))
 )]
 pub(super) async fn measure(
     State(api): State<Arc<Api>>,

@@ -10,10 +10,13 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 pub(super) const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// What readers of Prometheus's older format ask for.
+pub(super) const CLASSIC: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// From a tenth of a millisecond to a minute, which is the longest wait.
 const BUCKETS_S: [f64; 9] = [0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.1, 1.0, 10.0, 60.0];
 
@@ -77,7 +80,7 @@ impl Metrics {
         let help = "Time until the head of an answer was ready";
         registry.register_with_unit("http_request_duration", help, Unit::Seconds, durations.clone());
         let tasks = Family::default();
-        registry.register("tasks", "Tasks by phase", tasks.clone());
+        registry.register("tasks", "Tasks by state", tasks.clone());
         let machines = Family::default();
         registry.register("machines", "Machines by state", machines.clone());
         let starts = Gauge::default();
@@ -91,7 +94,7 @@ impl Metrics {
         let owner_load = Family::default();
         registry.register("machine_owner_load", "The owner's share of a machine", owner_load.clone());
         let user_tasks = Family::default();
-        registry.register("user_tasks", "Tasks by user and phase", user_tasks.clone());
+        registry.register("user_tasks", "Tasks by user and state", user_tasks.clone());
         let help = "From submission to the first start, by user";
         registry.register_with_unit("user_wait", help, Unit::Seconds, waits.by_user);
         let help = "From submission to the first start, by label";
@@ -122,12 +125,11 @@ impl Metrics {
             let state = InState { state: phase.name().to_owned() };
             self.tasks.get_or_create(&state).set(i64::from(grid.tasks.of(phase)));
         }
-        // A state that no machine is in any more is not among those of the view.
-        self.machines.clear();
-        for (state, &count) in &grid.machines {
-            self.machines
-                .get_or_create(&InState { state: state.clone() })
-                .set(i64::try_from(count).unwrap_or(i64::MAX));
+        // Also those that no machine is in: an alarm may wait for a 0.
+        for state in MachineState::ALL {
+            let count = grid.machines.get(state.name()).copied().unwrap_or(0);
+            let state = InState { state: state.name().to_owned() };
+            self.machines.get_or_create(&state).set(i64::try_from(count).unwrap_or(i64::MAX));
         }
         self.starts.set(i64::from(grid.epoch));
         self.write_machines(machines);
@@ -162,6 +164,25 @@ impl Metrics {
             }
         }
     }
+}
+
+/// The same in the older format, where a counter is declared under the name of its series.
+pub(super) fn classic(text: &str) -> String {
+    let declared = |line: &str| line.strip_prefix("# TYPE ")?.strip_suffix(" counter").map(str::to_owned);
+    let counters: BTreeSet<String> = text.lines().filter_map(declared).collect();
+    let mut written = String::with_capacity(text.len());
+    for line in text.lines() {
+        let mut words = line.splitn(4, ' ');
+        match (words.next(), words.next(), words.next(), words.next()) {
+            (Some("#"), Some("UNIT" | "EOF"), ..) => continue,
+            (Some("#"), Some(what), Some(name), Some(rest)) if counters.contains(name) => {
+                written += &format!("# {what} {name}_total {rest}");
+            }
+            _ => written += line,
+        }
+        written.push('\n');
+    }
+    written
 }
 
 fn latencies() -> Histogram {

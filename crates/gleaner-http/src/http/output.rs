@@ -15,6 +15,7 @@ use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use gleaner_server::app::App;
 use gleaner_server::desk::{self, Requester};
+use gleaner_server::driver::Stopped;
 use gleaner_server::journal::Fact;
 use gleaner_server::outputs;
 use gleaner_server::store::{ReadError, Reader, Removal, Seq};
@@ -78,6 +79,8 @@ struct Piece {
     /// Whether nothing comes behind it.
     is_last: bool,
     dropped: u64,
+    /// How long all of it is, where that is known.
+    length: Option<u64>,
 }
 
 /// A part of what a run of a task wrote to one of its streams.
@@ -87,7 +90,7 @@ struct Piece {
         OutputQuery),
     responses((status = 200, description = "The next bytes", content_type = "application/octet-stream", body = String,
         headers(
-            ("Gleaner-Next-Offset" = u64, description = "Where to go on"),
+            ("Gleaner-Next-Offset" = u64, description = "Where to go on; of a run that is over never behind its end"),
             ("Gleaner-Run" = u32, description = "Which run wrote it; 0 before the first"),
             ("Gleaner-Over" = bool, description = "Whether nothing more comes from that run"),
             ("Gleaner-Dropped" = u64, description = "How many bytes of that run were more than is kept"),
@@ -117,6 +120,7 @@ pub(super) async fn output(
             }
             select! {
                 () = &mut changed => break,
+                () = api.app.desk.closed() => return Err(Stopped.into()),
                 () = sleep(LOOK_AGAIN) => {}
                 () = sleep_until(deadline) => {}
             }
@@ -155,7 +159,8 @@ async fn standing(
 
 async fn piece(api: &Api, standing: Standing, stream: Stream, offset: u64) -> Result<Piece, Refusal> {
     let Some(run) = standing.run else {
-        return Ok(Piece { bytes: Vec::new(), is_last: standing.is_over, dropped: 0 });
+        let (is_last, length) = (standing.is_over, standing.is_over.then_some(0));
+        return Ok(Piece { bytes: Vec::new(), is_last, dropped: 0, length });
     };
     let app = Arc::clone(&api.app);
     // A little of one that goes on; what is over is looked for in its task's history, and compared.
@@ -165,7 +170,7 @@ async fn piece(api: &Api, standing: Standing, stream: Stream, offset: u64) -> Re
             of_ended(&app, run, (stream, offset), standing.removed)
         } else {
             let bytes = from_file(&app, run, stream, offset)?;
-            Ok(Piece { bytes, is_last: false, dropped: 0 })
+            Ok(Piece { bytes, is_last: false, dropped: 0, length: None })
         }
     };
     blocking("reading output", turn, read).await?
@@ -185,6 +190,7 @@ fn of_ended(
     }
     let tail = end.map(|(_, tail)| tail);
     let dropped = tail.as_ref().map_or(0, |tail| tail.dropped);
+    let length = tail.as_ref().map(|tail| tail.offset.max(tail.bytes.len() as u64));
     let bytes = match tail {
         // All of it is here.
         Some(tail) if !tail.bytes.is_empty() => {
@@ -196,7 +202,7 @@ fn of_ended(
         None => from_file(app, run, stream, offset)?,
     };
     let is_last = bytes.len() < OUTPUT_PIECE_MAX;
-    Ok(Piece { bytes, is_last, dropped })
+    Ok(Piece { bytes, is_last, dropped, length })
 }
 
 /// What the end of a run says that it wrote, and no more.
@@ -266,7 +272,8 @@ fn tail_in(fact: &str, run: RunId, stream: Stream) -> Option<Tail> {
 }
 
 fn answer(standing: Standing, offset: u64, piece: Piece) -> Response {
-    let next = offset.saturating_add(piece.bytes.len() as u64);
+    // Who asks for what is behind the end goes on at the end.
+    let next = offset.saturating_add(piece.bytes.len() as u64).min(piece.length.unwrap_or(u64::MAX));
     let run = standing.run.map_or(0, |run| run.number);
     let header = |name, value: u64| (HeaderName::from_static(name), HeaderValue::from(value));
     let over = HeaderValue::from_static(if piece.is_last { "true" } else { "false" });

@@ -25,10 +25,12 @@ pub(super) async fn list(
 }
 
 /// Lets a user, or everyone without a quota of their own, have so much from now on. What they have more stays.
+/// It is the whole quota: a quantity that is left out is set back to its `default`, whatever it was before.
 #[utoipa::path(
     put, path = "/api/v1/quotas", tag = "grid", request_body = QuotaSetting,
     responses((status = 200, description = "The quotas from now on", body = QuotaList),
-        (status = 403, description = "Not an administrator", body = Problem))
+        (status = 403, description = "Not an administrator", body = Problem),
+        (status = 404, description = "There is no such user", body = Problem))
 )]
 pub(super) async fn set(
     State(api): State<Arc<Api>>,

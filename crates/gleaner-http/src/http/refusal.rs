@@ -4,7 +4,7 @@ use crate::limits::{BODY_BYTES_MIN, MESSAGE_BYTES_MAX, PATIENCE};
 use crate::places::Places;
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::header::{ACCEPT_ENCODING, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use gleaner_net::NoRandomness;
@@ -131,6 +131,13 @@ impl Refusal {
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
     }
 
+    /// Its body is packed.
+    pub(super) fn packed() -> Self {
+        let message =
+            "the request's body is packed (the header Content-Encoding); it is taken as it is alone";
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
+    }
+
     /// Its headers are longer than what is taken.
     pub(super) fn long_headers(at_most: usize) -> Self {
         let message = format!("the request's address and headers are longer than {at_most} bytes");
@@ -200,6 +207,18 @@ fn within_reason(message: String) -> String {
     format!("{} … {}", &message[..head], &message[tail..])
 }
 
+/// What is no number, and what is none that is taken, is called so as the code does.
+fn numbers_in_words(text: &str) -> String {
+    let expected = "expected a whole number";
+    let of_query = [
+        ("invalid digit found in string", expected),
+        ("cannot parse integer from empty string", expected),
+        ("number too large to fit in target type", "expected a whole number, and not as large a one"),
+    ];
+    let text = of_query.iter().fold(text.to_owned(), |text, (code, words)| text.replace(code, words));
+    text.replace(" to a `u32`", &format!(": {expected}"))
+}
+
 /// How long the log is spared what it has said.
 const SILENCE: Duration = Duration::from_mins(10);
 
@@ -230,6 +249,7 @@ impl IntoResponse for Refusal {
         let header = match self.status {
             StatusCode::UNAUTHORIZED => Some((WWW_AUTHENTICATE, "Bearer")),
             StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => Some((RETRY_AFTER, "1")),
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => Some((ACCEPT_ENCODING, "identity")),
             _ => None,
         };
         if let Some((name, value)) = header {
@@ -262,13 +282,13 @@ impl From<Stopped> for Refusal {
 
 impl From<PathRejection> for Refusal {
     fn from(rejection: PathRejection) -> Self {
-        Self::malformed(rejection.body_text())
+        Self::malformed(numbers_in_words(&rejection.body_text()))
     }
 }
 
 impl From<QueryRejection> for Refusal {
     fn from(rejection: QueryRejection) -> Self {
-        Self::malformed(with_meant(&rejection.body_text()))
+        Self::malformed(with_meant(&numbers_in_words(&rejection.body_text())))
     }
 }
 

@@ -181,6 +181,13 @@ pub(super) async fn explain(
         (Some(at_s), None) => {
             let at = within("at_s", at_s, &(0.0..=TIME_MAX_S)).map(Time::from_seconds)?;
             let at = at.expect("a moment within bounds can be written");
+            let now = api.app.desk.now();
+            // Who writes no fraction means the end of a second, which may be this one.
+            if at > now.after_seconds(1.0) {
+                let now_s = now.seconds();
+                let message = format!("at_s is {at_s}: that moment has not come; it is {now_s} here");
+                return Err(Refusal::invalid(message));
+            }
             explain_past(&api, Moment::At(at), by, (JobId(job), number)).await.map(Json)
         }
     }

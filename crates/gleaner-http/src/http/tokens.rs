@@ -49,7 +49,7 @@ fn one() -> u32 {
 #[into_params(parameter_in = Query)]
 pub(super) struct UserQuery {
     /// Who gets it; who bears the name already gets it in place of the old one.
-    #[param(pattern = "^[A-Za-z0-9._@-]+$", min_length = 1, max_length = 128)]
+    #[param(pattern = "^(\\.+-|\\.*[A-Za-z0-9_@])[A-Za-z0-9._@-]*$", min_length = 1, max_length = 128)]
     name: String,
     /// What they may do: as before if nothing is said, and a new one is a `user`.
     #[param(inline)]

@@ -6,11 +6,13 @@ use super::own::own_listed;
 use super::refusal::Refusal;
 use crate::places::{Place, Who};
 use gleaner_server::desk::Requester;
+use gleaner_server::driver::Stopped;
 use gleaner_server::view::{self, Known};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{JobView, LiveEvent};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::select;
 use tokio::sync::broadcast::Receiver;
 use tokio::time::{Instant, timeout_at};
 
@@ -30,9 +32,12 @@ pub(super) async fn job(api: &Api, by: Requester, id: JobId, patience: Duration)
     loop {
         match look(api, by.clone(), id, is_last).await? {
             Seen::Enough(view) => return Ok(*view),
-            Seen::Open(open) => {
-                is_last = timeout_at(deadline, may_be_over(&mut live, id, open)).await.is_err();
-            }
+            Seen::Open(open) => select! {
+                waited = timeout_at(deadline, may_be_over(&mut live, id, open)) => {
+                    is_last = waited.is_err();
+                }
+                () = api.app.desk.closed() => return Err(Stopped.into()),
+            },
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What administrators change, and the numbers for Prometheus.
 
 use crate::agent::Agent;
-use crate::world::World;
+use crate::world::{World, request};
 use axum::body::Body;
 use gleaner_server::desk::Input;
 use gleaner_server::journal::Fact;
@@ -44,6 +44,7 @@ async fn machines_hear_what_is_wanted_of_them() {
         let path = format!("/api/v1/machines/m1/{order}");
         let reply = world.call("POST", &path, &world.root, Body::empty()).await;
         assert_eq!((reply.status, reply.code().as_str()), (409, "conflict"), "{order}: {reply}");
+        assert!(reply.to_string().contains("m1 was revoked"), "{order}: {reply}");
     }
     let nowhere = world.call("POST", "/api/v1/machines/m2/drain", &world.root, Body::empty()).await;
     assert_eq!(nowhere.status, 404, "{nowhere}");
@@ -263,6 +264,7 @@ async fn metrics_tell_of_requests_and_of_the_grid() {
     for line in [
         r#"gleaner_tasks{state="waiting"} 3"#,
         r#"gleaner_machines{state="open"} 1"#,
+        r#"gleaner_machines{state="lost"} 0"#,
         "gleaner_starts 1",
         r#"gleaner_machine_up{machine="m1"} 1"#,
         r#"gleaner_user_tasks{user="alice",state="waiting"} 3"#,
@@ -271,6 +273,16 @@ async fn metrics_tell_of_requests_and_of_the_grid() {
     ] {
         assert!(text.lines().any(|found| found == line), "{line} in\n{text}");
     }
+    let mut older = request("GET", "/metrics", &world.root, Body::empty());
+    older.headers_mut().insert("accept", "text/plain;version=0.0.4, */*;q=0.1".parse().unwrap());
+    let older = world.send(older).await;
+    assert_eq!(older.header("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+    let text = String::from_utf8(older.body).unwrap();
+    assert!(
+        text.contains("\n# TYPE gleaner_http_requests_total counter\ngleaner_http_requests_total{"),
+        "{text}"
+    );
+    assert!(!text.contains("# UNIT") && !text.contains("# EOF"), "{text}");
     let grid: GridView = world.get("/api/v1/grid", &world.alice).await.json();
     assert_eq!((grid.tasks.waiting, grid.machines["open"], grid.epoch), (3, 1, 1));
 }

@@ -62,6 +62,29 @@ async fn a_damaged_file_is_put_aside_when_it_is_asked_for() {
     assert_eq!(world.get(&path, &world.alice).await.body, long);
 }
 
+/// The first guess of many is another hash, and a packed body is none of what it unpacks to.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_sent_under_another_hash_or_packed_is_told_why() {
+    let world = World::new().await;
+    let refused = world.call("PUT", &path(b"other"), &world.alice, Body::from("content")).await;
+    assert!(refused.status == 422 && refused.to_string().contains("BLAKE3"), "{refused}");
+    for (method, path, body) in [
+        ("PUT", path(b"content"), "content"),
+        ("POST", "/api/v1/jobs".to_owned(), "{\"command\": [\"true\"]}"),
+    ] {
+        for (coding, is_taken) in [("gzip", false), ("identity", true)] {
+            let mut sent = request(method, &path, &world.alice, Body::from(body));
+            sent.headers_mut().insert("content-encoding", coding.parse().unwrap());
+            let reply = world.send(sent).await;
+            assert_eq!(reply.status < 300, is_taken, "{path}: {reply}");
+            if !is_taken {
+                assert_eq!((reply.status, reply.header("accept-encoding")), (415, "identity"), "{reply}");
+                assert!(reply.to_string().contains("Content-Encoding"), "{reply}");
+            }
+        }
+    }
+}
+
 /// What others sent is not there for who knows its hash only: not to look for, not to read, and not to name in a job.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hash_opens_nothing() {
@@ -84,6 +107,8 @@ async fn a_hash_opens_nothing() {
     assert_eq!(after, before, "bob can tell that somebody sent it");
     assert_eq!(before.0, 404);
     assert!(before.1.contains("is not stored here"), "{}", before.1);
+    let left = world.get(&secret, &world.bob).await.to_string();
+    assert!(left.contains("What a task left is at /api/v1/jobs/JOB/tasks/TASK/files"), "{left}");
     assert_eq!(submit(&world.root).await.status, 201, "who may read it may name it");
     assert_eq!(submit(&world.alice).await.status, 201);
     assert_eq!(submit(&world.bob).await.status, 422);

@@ -1,5 +1,6 @@
 //! What is more than anyone may ask for.
 
+use crate::agent::Agent;
 use crate::limits::documented;
 use crate::world::{World, request};
 use axum::body::Body;
@@ -7,6 +8,7 @@ use axum::http::{HeaderName, HeaderValue};
 use gleaner_wire::api::{JobList, Ordered};
 use gleaner_wire::limits::{BODY_BYTES_MAX, JOB_BYTES_MAX, NAME_BYTES_MAX};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn numbers_in_queries_have_bounds() {
@@ -27,6 +29,7 @@ async fn numbers_in_queries_have_bounds() {
         ("/api/v1/jobs/1/tasks?limit=10001", 422),
         ("/api/v1/jobs/1/tasks/1/explain?at_s=NaN", 422),
         ("/api/v1/jobs/1/tasks/1/explain?at_s=1e300", 422),
+        ("/api/v1/jobs/1/tasks/1/explain?at_s=1e10", 422),
         ("/api/v1/jobs/1/tasks/1/output?stream=stdin", 400),
         ("/api/v1/jobs/1/tasks/1/output?offset=67108864", 200),
         ("/api/v1/jobs/1/tasks/1/output?offset=67108865", 422),
@@ -175,6 +178,25 @@ async fn a_coordinator_that_stopped_says_so() {
     };
     assert_eq!((reply.status, reply.code().as_str()), (503, "stopped"));
     assert_eq!(reply.header("retry-after"), "1");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_poll_hears_that_the_coordinator_stopped() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let job = world.submit(&world.alice, 1).await;
+    agent.start_next(&world).await;
+    let paths =
+        [format!("/api/v1/jobs/{job}?wait_s=60"), format!("/api/v1/jobs/{job}/tasks/1/output?wait_s=60")];
+    let stop = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        world.app.desk.stop();
+    };
+    let (first, second, ()) =
+        tokio::join!(world.get(&paths[0], &world.alice), world.get(&paths[1], &world.alice), stop);
+    for reply in [first, second] {
+        assert_eq!((reply.status, reply.code().as_str(), reply.header("retry-after")), (503, "stopped", "1"));
+    }
 }
 
 /// Else one order about all of them keeps the desk's thread for as long as somebody likes, and is more than a row can hold.

@@ -2,6 +2,7 @@
 
 use crate::world::{World, request};
 use axum::body::Body;
+use gleaner_wire::limits::QUOTA_BYTES;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -88,6 +89,40 @@ async fn each_operation_is_a_route_and_no_other_method_is() {
     }
 }
 
+/// Programs that make clients of the document need that.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_operation_has_a_name_of_its_own() {
+    let world = World::new().await;
+    let document = document(&world).await;
+    let operations = operations(&document);
+    let names: BTreeSet<&str> =
+        operations.iter().filter_map(|(_, _, operation)| operation["operationId"].as_str()).collect();
+    assert_eq!(names.len(), operations.len(), "{names:?}");
+    for name in ["get_jobs", "get_jobs_job_tasks_task", "post_what_if", "get_openapi_json", "get_healthz"] {
+        assert!(names.contains(name), "{name} in {names:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_names_nobody_is_documented_and_when_to_try_again() {
+    let world = World::new().await;
+    let document = document(&world).await;
+    for (method, path, query, body) in [
+        ("get", "/api/v1/jobs", "?user=nobody", ""),
+        ("put", "/api/v1/quotas", "", r#"{"user": "nobody", "quota": null}"#),
+        ("get", "/api/v1/events", "?job=999", ""),
+    ] {
+        let address = format!("{path}{query}");
+        let reply = world.call(&method.to_uppercase(), &address, &world.root, Body::from(body)).await;
+        assert_eq!(reply.status, 404, "{address}: {reply}");
+        let responses = &document["paths"][path][method]["responses"];
+        assert!(responses["404"].is_object(), "{address}");
+        for status in ["429", "503"] {
+            assert!(responses[status]["headers"]["Retry-After"].is_object(), "{address}: {status}");
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn each_answer_of_the_tour_is_documented() {
     let world = World::new().await;
@@ -137,6 +172,20 @@ async fn what_a_job_is_made_of_is_no_page_of_tasks() {
     assert_eq!(schemas["JobSpec"]["properties"]["tasks"]["$ref"], "#/components/schemas/JobTasks");
     assert!(schemas["JobTasks"]["oneOf"].to_string().contains("array"), "{}", schemas["JobTasks"]);
     assert!(schemas["TaskList"]["properties"]["next"].is_object(), "{}", schemas["TaskList"]);
+}
+
+/// Who changes one quantity of a quota has to know what becomes of the others.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_left_out_of_a_quota_has_a_default_that_is_told() {
+    let world = World::new().await;
+    let document = document(&world).await;
+    let schema = &document["components"]["schemas"]["Quota"];
+    let fields = schema["properties"].as_object().unwrap();
+    let is_needed = |name: &str| schema["required"].as_array().unwrap().iter().any(|needed| needed == name);
+    for (name, field) in fields {
+        assert_eq!(field["default"].is_u64(), !is_needed(name), "{name}: {field}");
+    }
+    assert_eq!(fields["bytes"]["default"], QUOTA_BYTES);
 }
 
 /// The page's types are generated from the file: `GLEANER_WRITE=1` writes it anew.

@@ -101,9 +101,17 @@ async fn who_has_all_streams_that_one_may_have_hears_how_many_these_are() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_ends_with_the_coordinator() {
     let world = World::new().await;
-    let mut watcher = Watcher::new(&world, "/api/v1/events", &world.root).await;
+    let job = world.submit(&world.alice, 1).await;
+    let all = Watcher::new(&world, "/api/v1/events", &world.alice).await;
+    let of_job = Watcher::new(&world, &format!("/api/v1/events?job={job}"), &world.alice).await;
     world.app.desk.stop();
-    assert!(watcher.pieces.next().await.is_none());
+    for mut watcher in [all, of_job] {
+        let mut text = String::new();
+        while let Some(piece) = watcher.pieces.next().await {
+            text += std::str::from_utf8(&piece.unwrap()).unwrap();
+        }
+        assert_eq!(text, "event: stopped\ndata: the coordinator has stopped\n\n");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

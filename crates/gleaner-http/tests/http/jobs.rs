@@ -326,6 +326,11 @@ async fn a_preview_changes_nothing() {
     let spec = json!({"command": ["true"], "tasks": {"array": {"first": 1, "last": 3, "step": 1}}});
     let preview: Preview = world.post("/api/v1/jobs/preview", &world.alice, &spec).await.json();
     assert_eq!((preview.starts.len(), preview.waiting), (1, 2), "{preview:?}");
+    let mut held = spec.clone();
+    held["hold"] = true.into();
+    let preview: Preview = world.post("/api/v1/jobs/preview", &world.alice, &held).await.json();
+    assert_eq!((preview.starts.len(), preview.waiting), (0, 3), "{preview:?}");
+    assert!(preview.explanation.summary.starts_with("it would be held"), "{preview:?}");
     assert_eq!(world.post("/api/v1/jobs/preview", &world.alice, &json!({"command": []})).await.status, 422);
     assert_eq!(world.get("/api/v1/jobs", &world.alice).await.json::<Value>()["jobs"], json!([]));
 }

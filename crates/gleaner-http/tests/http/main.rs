@@ -12,6 +12,7 @@ mod day;
 mod document;
 mod events;
 mod jobs;
+mod json;
 mod keeping;
 mod limits;
 mod memory_blobs;

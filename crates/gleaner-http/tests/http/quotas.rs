@@ -34,6 +34,8 @@ async fn a_user_has_so_many_tasks_and_hears_who_can_raise_it() {
     let reply = world.post("/api/v1/jobs", &world.alice, &job(4)).await;
     assert_eq!((reply.status, reply.code().as_str()), (403, "quota"), "{reply}");
     let said = reply.to_string();
+    let preview = world.post("/api/v1/jobs/preview", &world.alice, &job(4)).await;
+    assert_eq!((preview.status, preview.to_string()), (403, said.clone()), "a preview says the same");
     assert!(
         said.contains("7 tasks") && said.contains("quota of 10") && said.contains("ask an administrator"),
         "{said}"

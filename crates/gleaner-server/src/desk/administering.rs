@@ -259,7 +259,7 @@ impl Desk {
 
     /// What is told and not recorded has to have someone who hears it.
     fn connected_machine(&self, name: &str) -> Result<MachineId, Rejection> {
-        let agent = self.machine(name)?;
+        let agent = self.machine_not_revoked(name)?;
         let message = || format!("{name} is not connected; try again when it is, see `gleaner machines`");
         let is_connected = self.is_connected(agent);
         is_connected.then_some(agent).ok_or_else(|| Rejection::of(RejectionKind::Conflict, message()))

@@ -117,12 +117,7 @@ impl Desk {
             return Err(Rejection::invalid(format!("the file {hash} is not stored here; upload it first")));
         }
         let (job, tasks) = (self.ledger.next_job(), spec.tasks.count());
-        self.check_numbers(&by.user, tasks)?;
-        self.check_quota(&by.user, tasks)?;
-        self.check_priority(by, &by.user, spec)?;
-        self.check_requirements(&by.user, spec)?;
-        self.check_descriptions(&by.user, spec)?;
-        self.check_comparing(spec)?;
+        self.check_room(by, spec)?;
         let user = by.user.clone();
         let is_new = |(hash, _): &&(BlobHash, u64)| !self.ledger.is_named_by(&user, hash);
         let bytes: u64 = files.there.iter().filter(is_new).map(|(_, bytes)| bytes).sum();

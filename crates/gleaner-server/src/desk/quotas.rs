@@ -7,6 +7,17 @@ use gleaner_wire::api::Role;
 use gleaner_wire::job::JobSpec;
 
 impl Desk {
+    /// Whether somebody may submit such a job as things stand, whatever files it needs.
+    pub fn check_room(&self, by: &Requester, spec: &JobSpec) -> Result<(), Rejection> {
+        let (user, tasks) = (by.user.as_str(), spec.tasks.count());
+        self.check_numbers(user, tasks)?;
+        self.check_quota(user, tasks)?;
+        self.check_priority(by, user, spec)?;
+        self.check_requirements(user, spec)?;
+        self.check_descriptions(user, spec)?;
+        self.check_comparing(spec)
+    }
+
     /// Whether there are numbers for so many tasks more, and a user may have them: none is given a second time.
     pub(super) fn check_numbers(&self, user: &str, more: u32) -> Result<(), Rejection> {
         let left = u32::MAX as usize - self.ledger.task_count();

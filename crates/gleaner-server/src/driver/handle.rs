@@ -107,6 +107,11 @@ impl Handle {
         drop(self.ended.acquire().await);
     }
 
+    /// Whether the thread has ended. It has where anything is answered by [`Stopped`].
+    pub fn has_stopped(&self) -> bool {
+        self.ended.is_closed()
+    }
+
     /// Ends the thread after what is in the queue.
     pub fn stop(&self) {
         // If it has ended already, all the better.

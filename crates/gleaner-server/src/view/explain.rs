@@ -143,7 +143,7 @@ fn runs_given(fact: &Fact, task: TaskId) -> u32 {
 }
 
 /// Where the tasks of an admitted job would go if it were submitted now, tried on a copy of the ledger. What the policy would start
-/// only after a million decisions counts as waiting.
+/// only after a million decisions counts as waiting. Of a job that would be held nothing starts, and what is explained is its tasks released.
 pub fn preview(
     mut ledger: Ledger,
     (now, quiet_until): (Time, Option<Time>),
@@ -164,13 +164,21 @@ pub fn preview(
         described: 0,
     };
     ledger.apply(&Entry { at: now, fact });
-    let mut summary = "as things stand, before any of its tasks starts".to_owned();
+    let mut summary = if spec.hold {
+        "it would be held until `gleaner release`; as things stand, were it released".to_owned()
+    } else {
+        "as things stand, before any of its tasks starts".to_owned()
+    };
     let situation = Situation { ledger: &ledger, now, quiet_until };
     summary.extend(waits::for_quiet(situation).map(|quiet| format!("; they would wait for {quiet}")));
     let explanation = view((&ledger, first), now, summary);
     let mut answers = std::iter::from_fn(|| ledger.decide(now)).take(ANSWERS_MAX).peekable();
     if answers.peek().is_none() {
         return Err(Rejection { kind: RejectionKind::Invalid, message: "the job has no tasks".to_owned() });
+    }
+    if spec.hold {
+        let (starts, waiting) = (Vec::new(), spec.tasks.count());
+        return Ok(Preview { version: VERSION, starts, waiting, explanation });
     }
     let mut starts: BTreeMap<MachineId, u32> = BTreeMap::new();
     for (fact, _) in answers {

@@ -74,6 +74,9 @@ pub enum MachineState {
 }
 
 impl MachineState {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Open, Self::Closed, Self::Away, Self::Lost, Self::Revoked];
+
     /// As it is written.
     pub fn name(self) -> &'static str {
         match self {

@@ -29,18 +29,23 @@ pub struct Quota {
     pub tasks: u64,
     /// Tasks that they submit in all, those that are over included: a grid numbers 4,294,967,295.
     #[serde(default = "quota_tasks_ever")]
+    #[cfg_attr(feature = "openapi", schema(default = quota_tasks_ever))]
     pub tasks_ever: u64,
     /// Cores that their runs take at a time: what needs more waits.
     #[serde(default = "quota_cores")]
+    #[cfg_attr(feature = "openapi", schema(default = quota_cores))]
     pub cores: u32,
     /// Bytes of files and output that are kept for them.
     #[serde(default = "quota_bytes")]
+    #[cfg_attr(feature = "openapi", schema(default = quota_bytes))]
     pub bytes: u64,
     /// Bytes of requirements, ranks and labels of their jobs that are not over: equal ones count once, and each a little more.
     #[serde(default = "quota_requirement_bytes")]
+    #[cfg_attr(feature = "openapi", schema(default = quota_requirement_bytes))]
     pub requirement_bytes: u64,
     /// Bytes of the coordinator's memory that descriptions of their jobs take that are not over, about.
     #[serde(default = "quota_description_bytes")]
+    #[cfg_attr(feature = "openapi", schema(default = quota_description_bytes))]
     pub description_bytes: u64,
     /// Requests in a second, on average; twice as many at once.
     pub requests_per_s: u32,
@@ -116,7 +121,7 @@ pub struct QuotaSetting {
     /// For whom; none: for everyone who has none of their own.
     #[serde(default)]
     pub user: Option<String>,
-    /// How much. `null`: the user has no quota of their own any more.
+    /// How much. What is left out is set back to its `default`. `null`: the user has no quota of their own any more.
     // What is forgotten takes nothing back.
     #[serde(deserialize_with = "Option::deserialize")]
     #[cfg_attr(feature = "openapi", schema(required = true))]

@@ -213,7 +213,7 @@ pub struct Usage {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Stored {
-    /// Its name.
+    /// The BLAKE3 hash of its content.
     pub blob: BlobHash,
     /// Bytes.
     pub size: u64,

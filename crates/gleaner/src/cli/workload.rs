@@ -116,7 +116,7 @@ Examples:
   gleaner workload convert trace.gwf.gz --out trace.swf
   gleaner workload convert KTH-SP2.swf.gz --out kth.json --cores 100
   gleaner workload convert log.swf --out tasks.csv
-  gleaner workload convert /var/lib/gleaner --out live.swf   # a live grid's past
+  gleaner workload convert /var/lib/gleaner --out live.swf  # a grid's past
 
 In tasks.csv a job is one task of as many operations as processors times seconds; that it takes several processors at once is \
 lost.
