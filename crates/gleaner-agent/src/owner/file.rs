@@ -69,9 +69,14 @@ pub enum Preset {
 
 /// The rules in a file; the usual ones if there is none.
 pub fn read(path: &Path) -> Result<Rules, FileError> {
+    read_if_there(path).map(Option::unwrap_or_default)
+}
+
+/// The rules in a file, if there is one.
+pub fn read_if_there(path: &Path) -> Result<Option<Rules>, FileError> {
     match read_there(path) {
-        Err(FileError::File { why, .. }) if why.kind() == io::ErrorKind::NotFound => Ok(Rules::default()),
-        read => read,
+        Err(FileError::File { why, .. }) if why.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
     }
 }
 
@@ -110,8 +115,13 @@ pub fn write_if_none(path: &Path, preset: Preset) -> Result<(), FileError> {
 /// Sets one rule, and leaves the rest of the file as it is. What is no TOML by itself is taken for a text; `default` takes
 /// the rule back.
 pub fn set(path: &Path, key: &str, value: &str) -> Result<Rules, FileError> {
+    set_over(path, &Rules::default(), key, value)
+}
+
+/// Likewise for an agent that goes by the rules `in_force`: where their file is gone, they are in the one that is written.
+pub fn set_over(path: &Path, in_force: &Rules, key: &str, value: &str) -> Result<Rules, FileError> {
     let text = match text_of(path) {
-        Err(FileError::File { why, .. }) if why.kind() == io::ErrorKind::NotFound => COMMENTED.to_owned(),
+        Err(FileError::File { why, .. }) if why.kind() == io::ErrorKind::NotFound => text_with(in_force),
         read => read?,
     };
     let alone = toml::from_str::<toml::Table>(&format!("x = {value}"));
@@ -130,6 +140,16 @@ pub fn set(path: &Path, key: &str, value: &str) -> Result<Rules, FileError> {
     let rules = parse(path, &text)?;
     replace(path, &text)?;
     Ok(rules)
+}
+
+/// All rules as comments, but for those that are not the default.
+fn text_with(rules: &Rules) -> String {
+    let listed = |rules: &Rules| serde_json::to_value(rules).expect("rules are plain data");
+    let (rules, usual) = (listed(rules), listed(&Rules::default()));
+    let others =
+        rules.as_object().into_iter().flatten().filter(|(key, value)| usual[key.as_str()] != **value);
+    // Texts, numbers and lists are written alike in JSON and in TOML.
+    others.fold(COMMENTED.to_owned(), |text, (key, value)| with(&text, &format!("{key} = {value}")))
 }
 
 fn read_there(path: &Path) -> Result<Rules, FileError> {
@@ -231,6 +251,29 @@ mod tests {
             assert!(why.contains("rules.toml: it is empty: write the rules"), "{why}");
         }
         assert_eq!(fs::read(&path).unwrap(), b"", "nothing is made up");
+    }
+
+    #[test]
+    fn rules_in_force_whose_file_is_gone_are_in_the_next_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rules.toml");
+        write_if_none(&path, Preset::Demonstration).unwrap();
+        for (key, value) in [
+            ("users", "[\"ann\"]"),
+            ("hours", "[\"mon-fri 18:00-07:30\"]"),
+            ("run_below_load", "0.25"),
+            ("labels", "[\"a \\\"b\\\"\"]"),
+        ] {
+            set(&path, key, value).unwrap();
+        }
+        let in_force = read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert!(set_over(&path, &in_force, "cores_max", "0").is_err() && !path.exists());
+        let rules = set_over(&path, &in_force, "cores_max", "1").unwrap();
+        assert_eq!(rules, Rules { cores_max: Some(1), ..in_force });
+        assert_eq!(read_if_there(&path).unwrap(), Some(rules));
+        fs::remove_file(&path).unwrap();
+        assert_eq!(read_if_there(&path).unwrap(), None);
     }
 
     #[test]

@@ -275,7 +275,8 @@ impl Worker {
         }
         let (tasks, ending) = (self.duties.alive().count(), self.duties.ending());
         let (state, why) = self.allowed();
-        let answer = owner_socket::Answer { version: 1, tasks, ending, state, why, not_kept: None };
+        let rules = self.watch.rules_without_file();
+        let answer = owner_socket::Answer { version: 1, tasks, ending, state, why, not_kept: None, rules };
         // Whoever asked may be gone.
         let tell = move |not_kept| drop(asked.answer.send(owner_socket::Answer { not_kept, ..answer }));
         match asked.word {
