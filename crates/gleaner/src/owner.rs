@@ -197,9 +197,10 @@ fn follows(key: &str) -> Option<&'static str> {
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Self {
         match error {
-            FileError::Empty { .. } | FileError::Toml { .. } | FileError::Rule { .. } => {
-                Self::Usage(error.to_string())
-            }
+            FileError::Empty { .. }
+            | FileError::Toml { .. }
+            | FileError::Value { .. }
+            | FileError::Rule { .. } => Self::Usage(error.to_string()),
             FileError::File { path, why } => Self::io("read or write", &path, why),
         }
     }

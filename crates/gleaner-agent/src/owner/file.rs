@@ -41,6 +41,14 @@ pub enum FileError {
         /// What is wrong, where, and what is expected.
         why: Box<toml::de::Error>,
     },
+    /// A rule that was to be set is none, or its value is of another kind.
+    #[error("{key}: {why}")]
+    Value {
+        /// The rule.
+        key: String,
+        /// The value, and what is expected.
+        why: String,
+    },
     /// A value makes no sense.
     #[error("{path}: {why}", path = path.display())]
     Rule {
@@ -135,7 +143,8 @@ pub fn set_over(path: &Path, in_force: &Rules, key: &str, value: &str) -> Result
     };
     // What is wrong with it alone is said of it, and not of a line that the file does not have.
     let alone = toml::from_str::<Rules>(&line);
-    alone.map_err(|why| FileError::Toml { path: "the new rule".into(), why: Box::new(why) })?;
+    let in_words = |why: toml::de::Error| said(&why.message().replace('\n', ": "));
+    alone.map_err(|why| FileError::Value { key: key.to_owned(), why: in_words(why) })?;
     let text = with(&text, &line);
     let rules = parse(path, &text)?;
     replace(path, &text)?;
@@ -235,8 +244,12 @@ mod tests {
         let before = fs::read_to_string(&path).unwrap();
         set(&path, "cores_max", "1\nsessions = \"ignore\"").unwrap_err();
         let why = set(&path, "idle_seconds", "-5").unwrap_err().to_string();
-        assert!(why.starts_with("the new rule: ") && why.contains("idle_seconds = -5"), "{why}");
-        assert!(!why.contains("rules.toml"), "no line of the file is wrong: {why}");
+        let expected = "idle_seconds: invalid value: integer `-5`, expected a whole number, 0 or more";
+        assert_eq!(why, expected, "no line of the file is wrong");
+        let why = set(&path, "users", "glu1").unwrap_err().to_string();
+        assert!(why.starts_with("users: ") && why.contains("\"glu1\", expected a list"), "{why}");
+        let why = set(&path, "signed_by", "[\"ann key\"]").unwrap_err().to_string();
+        assert_eq!((why.lines().count(), why.matches("ann key").count()), (1, 1), "{why}");
         assert_eq!(fs::read_to_string(&path).unwrap(), before);
     }
 
