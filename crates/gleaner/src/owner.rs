@@ -3,7 +3,7 @@
 use crate::cli::{OwnMachineArguments, OwnerArguments, OwnerSetArguments};
 use crate::failure::Failure;
 use crate::{Outcome, home, stdout, work};
-use gleaner_agent::owner::{self, FileError, Reason, Rules, Sign, Word};
+use gleaner_agent::owner::{self, DISK_FREE_MIN, FileError, Reason, Rules, Sign, Word};
 use gleaner_agent::owner_socket::{Answer, OwnerError, State, tell};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -173,13 +173,21 @@ fn show_rules(
     }
     let lines = rules.as_object().into_iter().flatten().map(|(key, value)| {
         let mark = if *value == usual[key] { ' ' } else { '*' };
-        let value = if *value == Value::Null { "not set".to_owned() } else { value.to_string() };
+        let value = if *value == Value::Null { unset(key) } else { value.to_string() };
         format!("{mark} {key:<20} {value}\n")
     });
     let doubts = doubts.iter().map(|doubt| format!("note: {doubt}\n"));
     let follows = set.and_then(follows).map_or(String::new(), |what| format!("{what}\n"));
     let (lines, doubts) = (lines.collect::<String>(), doubts.collect::<String>());
     stdout::print(format!("{}\n{lines}{doubts}{follows}", file.display()))
+}
+
+/// What is shown of a rule that is not set: what holds, if that is a number.
+fn unset(key: &str) -> String {
+    if key == "disk_free_min_gb" {
+        return format!("{} (not set)", (DISK_FREE_MIN / 1_000_000) as f64 / 1e3);
+    }
+    "not set".to_owned()
 }
 
 /// What the rules in a file do not do as the machine is now.
@@ -308,6 +316,12 @@ mod tests {
         let set = OwnerSetArguments { key: "idle_seconds".to_owned(), value: "5".to_owned(), of };
         let said = set_rule(&set).expect_err("there is no folder").to_string();
         assert!(said.starts_with("there is no folder ") && !said.contains(".part"), "{said}");
+    }
+
+    #[test]
+    fn a_rule_that_is_not_set_shows_the_number_that_holds() {
+        assert_eq!(unset("disk_free_min_gb"), "0.016 (not set)");
+        assert_eq!(unset("cores_max"), "not set");
     }
 
     #[test]

@@ -400,6 +400,10 @@ mod tests {
         let limited = Rules { bandwidth_max_mbit: Some(1.0), ..Rules::default() };
         assert!(said(limited).starts_with("bandwidth_max_mbit: no task has a network"));
         assert!(said(Rules { busy_cores: 256.0, ..Rules::default() }).starts_with("busy_cores: there are"));
+        let many = Rules { cores_max: Some(65_536), ..Rules::default() };
+        assert!(said(many).starts_with("cores_max: there are"));
+        let all = Rules { labels: Some(vec!["*".to_owned()]), ..Rules::default() };
+        assert!(said(all).starts_with("labels: * is a label like any other"));
         let (network, hot) = (super::super::Network::Internet, Some(80.0));
         let said = said(Rules { network, temperature_max: hot, ..Rules::default() });
         let has_thermometer =
