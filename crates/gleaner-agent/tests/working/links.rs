@@ -2,7 +2,7 @@
 
 use crate::coordinator::{Agent, Coordinator, id_of, script};
 use crate::{runs_of, text, until_gone, wait_for};
-use gleaner_wire::session::{Outcome, ToAgent};
+use gleaner_wire::session::{FromAgent, Outcome, ToAgent};
 use std::net::TcpListener;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -157,4 +157,20 @@ fn a_refused_agent_ends_with_the_reason() {
     let mut session = coordinator.session();
     session.say(&ToAgent::Refused { why: "it was revoked".into(), for_good: true });
     assert!(agent.ended().unwrap_err().to_string().contains("it was revoked"));
+}
+
+/// No other start removes it: a service is not started again after that.
+#[test]
+fn a_refused_agent_leaves_nothing_of_what_ran() {
+    let coordinator = Coordinator::new();
+    let agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    let locked = "mkdir -p a/b; echo x > a/b/c; chmod 0 a; echo there; sleep 60";
+    session.say(&ToAgent::Run(Box::new(script(id_of(1, 1), locked))));
+    session.until(|message| matches!(message, FromAgent::Output { .. }).then_some(()));
+    session.say(&ToAgent::Refused { why: "it was forgotten".into(), for_good: true });
+    let (ended, folder) = agent.ended_in();
+    assert!(ended.unwrap_err().to_string().contains("it was forgotten"));
+    assert_eq!(std::fs::read_dir(folder.path().join("tasks")).unwrap().count(), 0);
+    assert!(!folder.path().join("trouble").exists());
 }

@@ -210,7 +210,7 @@ impl Desk {
             return refuse("this agent is not enrolled here");
         };
         if known.revoked {
-            return refuse("this agent was revoked");
+            return refuse(if known.forgotten { FORGOTTEN } else { REVOKED });
         }
         if let Some(met) = &hello.met {
             match self.ledger.knows(met) {
@@ -424,6 +424,13 @@ impl Desk {
         }
     }
 }
+
+/// Said to an agent that may never connect again.
+pub(super) const REVOKED: &str =
+    "this machine was revoked: it is in the grid's list, and never to connect again";
+/// Said to an agent whose machine may join as another.
+pub(super) const FORGOTTEN: &str = "this machine was forgotten, which `gleaner machine forget` does: to join again, remove the \
+     agent's folder, and start it with a new token";
 
 /// Why an agent is not let in.
 enum Unwelcome {
