@@ -64,6 +64,9 @@ pub struct Answer {
     /// The rules that the agent goes by, where their file is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<Rules>,
+    /// Why there is no connection to the coordinator, if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart: Option<String>,
 }
 
 /// What programs may do on the machine.
@@ -194,8 +197,9 @@ mod tests {
         let users = (0..90).map(|number| format!("{number:0128}")).collect();
         let folders = (0..90).map(|number| format!("/{number}{}", "\u{1}".repeat(130)).into()).collect();
         let rules = Some(Rules { users: Some(users), folders: Some(folders), ..Rules::default() });
-        let answer =
-            Answer { version: 1, tasks: 2, ending: 0, state: State::Suspended, why, not_kept: None, rules };
+        let apart = Some("\u{1}".repeat(600));
+        let (state, not_kept) = (State::Suspended, None);
+        let answer = Answer { version: 1, tasks: 2, ending: 0, state, why, not_kept, rules, apart };
         let line = format!("{}\n", serde_json::to_string(&answer).unwrap());
         let agent = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();

@@ -120,7 +120,11 @@ fn told(answer: &Answer, grace_max_s: Option<u32>) -> String {
     let not_kept = answer.not_kept.as_ref().map_or_else(String::new, |why| {
         format!("note: the agent forgets this when it is started again, since it could not be written down: {why}\n")
     });
-    format!("{}; {more}{why}\n{not_kept}", parts.join("; "))
+    let apart = answer
+        .apart
+        .as_ref()
+        .map_or_else(String::new, |why| format!("note: there is no connection to the coordinator: {why}\n"));
+    format!("{}; {more}{why}\n{not_kept}{apart}", parts.join("; "))
 }
 
 /// Each of the reasons with what takes it back.
@@ -275,7 +279,17 @@ mod tests {
     }
 
     fn answered(tasks: usize, ending: usize, state: State, why: Option<String>) -> Answer {
-        Answer { version: 1, tasks, ending, state, why, not_kept: None, rules: None }
+        Answer { version: 1, tasks, ending, state, why, not_kept: None, rules: None, apart: None }
+    }
+
+    /// Who is at the machine would see nothing wrong.
+    #[test]
+    fn an_owner_reads_why_there_is_no_connection() {
+        let apart = Some("it is let in again in 20 s".to_owned());
+        let answer = Answer { apart, ..answered(0, 0, State::Open, None) };
+        let expected = "no task is here; new ones may start\nnote: there is no connection to the coordinator: it is let in again \
+                        in 20 s\n";
+        assert_eq!(told(&answer, None), expected);
     }
 
     /// Neither shows what does not hold, nor opens the machine to all.

@@ -2,6 +2,8 @@
 
 use crate::coordinator::{Agent, Coordinator, id_of, script};
 use crate::{runs_of, text, until_gone, wait_for};
+use gleaner_agent::owner_socket;
+use gleaner_wire::refusal::let_in_again;
 use gleaner_wire::session::{FromAgent, Outcome, ToAgent};
 use std::net::TcpListener;
 use std::path::Path;
@@ -148,6 +150,24 @@ fn an_agent_says_which_coordinator_it_was_with() {
     let (mut session, hello) = coordinator.welcome(4, 30.0);
     assert_eq!(hello.met.map(|met| met.epoch), Some(5));
     assert_eq!(session.run(script(id_of(1, 1), "exit 0")).outcome, Outcome::Exited { code: 0 });
+}
+
+#[test]
+fn an_agent_that_is_told_when_to_come_again_waits_and_says_so_to_its_owner() {
+    let coordinator = Coordinator::new();
+    let agent = coordinator.agent();
+    let mut session = coordinator.session();
+    let refused = Instant::now();
+    let why = format!("it had too much recorded; {}", let_in_again(2.0));
+    session.say(&ToAgent::Refused { why, for_good: false });
+    let apart = || owner_socket::tell(agent.home(), None).unwrap().apart;
+    while apart().is_none_or(|why| !why.ends_with("it is let in again in 2 s")) {
+        assert!(refused.elapsed() < Duration::from_secs(2), "{:?}", apart());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let _session = coordinator.welcome(1, 30.0);
+    assert!(refused.elapsed() >= Duration::from_secs(2));
+    assert_eq!(apart(), None);
 }
 
 #[test]

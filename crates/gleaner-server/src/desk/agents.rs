@@ -10,6 +10,7 @@ use gleaner_units::{MachineId, RunId, Span, TaskId, Time};
 use gleaner_wire::Had;
 use gleaner_wire::api::Actor;
 use gleaner_wire::limits::{OUTPUT_CHUNK_MAX, REASON_BYTES_MAX};
+use gleaner_wire::refusal::let_in_again;
 use gleaner_wire::session::{
     End, FromAgent, Hello, Obstacle, Outcome, Profile, Sample, Staging, StopCause, ToAgent,
 };
@@ -450,8 +451,8 @@ const TWIN_COMES_AGAIN_S: f64 = 60.0;
 fn too_much(name: &str, left: Span) -> String {
     format!(
         "the agent of {name} had more recorded than one may in so short a time, as one does that starts again and again, or whose \
-         machine changes all the time; it is let in again in {:.0} s",
-        left.seconds().ceil().max(1.0)
+         machine changes all the time; {}",
+        let_in_again(left.seconds())
     )
 }
 
