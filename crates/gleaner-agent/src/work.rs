@@ -70,7 +70,8 @@ pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), 
         tracing::warn!(
             wanted,
             name = known.name,
-            "this machine has joined already, and keeps the name that it got then"
+            "this machine has joined already, and keeps the name that it got then: to be called otherwise, it joins again with a new \
+             folder, and an administrator has the old name forgotten (`gleaner machine forget`)"
         );
     }
     let joined = joining::join(&home, options.join.as_ref(), &offered, &stop)?;
