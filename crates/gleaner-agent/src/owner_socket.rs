@@ -195,7 +195,8 @@ mod tests {
         let listener = UnixListener::bind(folder.path().join(NAME)).unwrap();
         let why = Some("\u{1}".repeat(1_200));
         let users = (0..90).map(|number| format!("{number:0128}")).collect();
-        let folders = (0..90).map(|number| format!("/{number}{}", "\u{1}".repeat(130)).into()).collect();
+        let folders =
+            (0..90).map(|number| PathBuf::from(format!("/{number}{}", "\u{1}".repeat(130)))).collect();
         let rules = Some(Rules { users: Some(users), folders: Some(folders), ..Rules::default() });
         let apart = Some("\u{1}".repeat(600));
         let (state, not_kept) = (State::Suspended, None);
