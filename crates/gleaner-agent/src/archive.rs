@@ -138,6 +138,11 @@ pub fn is_file(about: &Stat) -> bool {
     kind_of(about) == FileType::RegularFile
 }
 
+/// Whether it is neither a plain file nor a folder.
+pub(crate) fn is_other(about: &Stat) -> bool {
+    !is_file(about) && kind_of(about) != FileType::Directory
+}
+
 fn kind_of(about: &Stat) -> FileType {
     FileType::from_raw_mode(about.st_mode)
 }

@@ -161,16 +161,23 @@ pub(crate) fn collect(
         let outputs = Outputs::of(&run.outputs)?;
         let mut listing =
             archive::list(&opened, &[CHECKPOINT, TEMPORARY, STDIN]).map_err(|why| from_archive(&why))?;
-        let mut is_left = vec![false; run.outputs.len()];
+        let none = vec![false; run.outputs.len()];
+        let (mut is_left, mut has_others) = (none.clone(), none);
         listing.retain(|path, about| {
             let matched: Vec<usize> = path.ancestors().flat_map(|part| outputs.matching(part)).collect();
             let is_wanted = archive::is_file(about) && !matched.is_empty();
-            matched.into_iter().filter(|_| is_wanted).for_each(|at| is_left[at] = true);
+            for at in matched {
+                is_left[at] |= is_wanted;
+                has_others[at] |= archive::is_other(about);
+            }
             is_wanted
         });
-        let missing = run.outputs.iter().zip(is_left);
-        let missing = missing.filter(|(output, is_left)| !is_left && output.as_str() != ALL_FILES);
-        collected.not_left = not_left(&missing.map(|(output, _)| output.as_str()).collect::<Vec<_>>());
+        let missing = run.outputs.iter().zip(is_left).zip(has_others);
+        let missing = missing.filter(|((output, is_left), _)| !is_left && output.as_str() != ALL_FILES);
+        let named = missing.map(
+            |((output, _), has_others)| if has_others { of_another_kind(output) } else { output.clone() },
+        );
+        collected.not_left = not_left(&named.collect::<Vec<_>>());
         keeps_to_its_disk(run, archive::size(&listing))?;
         collected.files = store(run.id, (&opened, &listing), client, allowance)?;
     }
@@ -227,8 +234,13 @@ fn store(
     }
 }
 
+/// How an output file is named that is there, and not kept.
+fn of_another_kind(output: &str) -> String {
+    format!("{output} (a link, pipe or socket is there: only plain files are kept)")
+}
+
 /// What to say of output files that were named and are not there.
-fn not_left(missing: &[&str]) -> Option<String> {
+fn not_left(missing: &[String]) -> Option<String> {
     let (named, more) = missing.split_at(missing.len().min(NOT_LEFT_NAMED));
     let more = if more.is_empty() { String::new() } else { format!(", nor {} more", more.len()) };
     (!named.is_empty()).then(|| format!("it left no output file {}{more}", named.join(", nor ")))

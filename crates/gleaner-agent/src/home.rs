@@ -149,11 +149,21 @@ impl Home {
         let is_full_of_trouble = AtomicBool::new(false);
         let trouble = Mutex::default();
         let home = Self { folder, _locks: [whole, own], runs, is_full_of_trouble, trouble };
-        let (tasks, pipes) = (home.folder.join("tasks"), home.folder.join("pipes"));
+        home.put_runs_aside()?;
+        Ok(home)
+    }
+
+    /// Puts aside what runs have here while none goes on, but for what the coordinator has yet to take.
+    fn put_runs_aside(&self) -> Result<(), HomeError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |why| HomeError::File { path, why }
+        };
+        let (tasks, pipes) = (self.folder.join("tasks"), self.folder.join("pipes"));
         beneath::remove(&pipes).map_err(failed(&pipes))?;
-        home.take_kept_out();
+        self.take_kept_out();
         match fs::remove_dir(&tasks) {
-            Err(why) if why.kind() != io::ErrorKind::NotFound => match home.put_aside(&tasks) {
+            Err(why) if why.kind() != io::ErrorKind::NotFound => match self.put_aside(&tasks) {
                 // What fills the disk may be in there.
                 Err(HomeError::File { why, .. }) if is_full(&why) => {
                     beneath::remove(&tasks).map_err(failed(&tasks))?;
@@ -162,18 +172,26 @@ impl Home {
             },
             Ok(()) | Err(_) => {}
         }
-        let folders = [tasks, pipes, home.cache()];
+        let folders = [tasks, pipes, self.cache()];
         let make = || folders.iter().try_for_each(|path| make_private(path));
         match make() {
             Err(HomeError::File { why, .. }) if is_full(&why) => {
-                home.clear_leftovers();
+                self.clear_leftovers();
                 make()?;
             }
             made => made?,
         }
-        home.put_kept_back();
-        home.count_trouble();
-        Ok(home)
+        self.put_kept_back();
+        self.count_trouble();
+        Ok(())
+    }
+
+    /// Removes what runs left, as the next start would, where there may be none.
+    pub(crate) fn leave(&self) {
+        if let Err(why) = self.put_runs_aside() {
+            tracing::warn!(%why, "what tasks left here stays until the next start");
+        }
+        self.clear_leftovers();
     }
 
     /// The lock of runs once more, for whoever ends them when this agent is gone.

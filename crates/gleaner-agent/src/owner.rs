@@ -21,7 +21,7 @@ mod verdict;
 pub use attendance::{Attendance, Hand, Owner, Said, Sign, Word};
 pub use bounds::Bounds;
 pub(crate) use bounds::LEAVING;
-pub use file::{FileError, Preset, read, set, write_if_none};
+pub use file::{FileError, Preset, read, read_if_there, set, set_over, write_if_none};
 pub(crate) use file::{read_again, read_beside};
 pub use hours::{DayMinute, Hours, HoursError, WeekMinute};
 pub use rules::{DISK_FREE_MIN, Network, Programs, Rules, RulesError, Sessions};

@@ -5,7 +5,7 @@
 //! `{"version": 1, "tasks": 2, "state": "suspended", "why": "the owner paused it"}`.
 //! `say` is one of `here`, `away`, `pause`, `resume`, `drain`, `evict`, or is left out by those who only ask.
 
-use crate::owner::{Verdict, Word};
+use crate::owner::{Rules, Verdict, Word};
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -21,8 +21,8 @@ use tokio::sync::{mpsc, oneshot};
 const NAME: &str = "owner.sock";
 /// A line that is asked.
 const LINE_MAX: u64 = 1_024;
-/// A line that is answered: its texts are bounded, and each character of theirs may take six.
-const ANSWER_MAX: u64 = 16 << 10;
+/// A line that is answered: its texts and the rules' lists are bounded, and each character of theirs may take six.
+const ANSWER_MAX: u64 = 256 << 10;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long nobody is heard where the system lets nobody in.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -44,7 +44,7 @@ pub enum OwnerError {
 }
 
 /// What the agent answers.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Answer {
     /// 1.
     pub version: u32,
@@ -61,6 +61,12 @@ pub struct Answer {
     /// Why what was said could not be written down: the agent's next start will not know it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_kept: Option<String>,
+    /// The rules that the agent goes by, where their file is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<Rules>,
+    /// Why there is no connection to the coordinator, if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart: Option<String>,
 }
 
 /// What programs may do on the machine.
@@ -188,7 +194,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let listener = UnixListener::bind(folder.path().join(NAME)).unwrap();
         let why = Some("\u{1}".repeat(1_200));
-        let answer = Answer { version: 1, tasks: 2, ending: 0, state: State::Suspended, why, not_kept: None };
+        let users = (0..90).map(|number| format!("{number:0128}")).collect();
+        let folders =
+            (0..90).map(|number| PathBuf::from(format!("/{number}{}", "\u{1}".repeat(130)))).collect();
+        let rules = Some(Rules { users: Some(users), folders: Some(folders), ..Rules::default() });
+        let apart = Some("\u{1}".repeat(600));
+        let (state, not_kept) = (State::Suspended, None);
+        let answer = Answer { version: 1, tasks: 2, ending: 0, state, why, not_kept, rules, apart };
         let line = format!("{}\n", serde_json::to_string(&answer).unwrap());
         let agent = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();

@@ -36,12 +36,14 @@ use crate::home::Home;
 use crate::keeper::{Keeper, precedence};
 use crate::owner;
 use crate::probes::Sampler;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use tokio::sync::watch as changing;
 
 /// How long what is under way on threads may take once all runs are over.
 const LAST_MAX: Duration = Duration::from_secs(2);
+/// How long the removal of what tasks left may take where no other start may follow.
+const LEAVING_MAX: Duration = Duration::from_secs(60);
 
 /// Works until `stop` says so, or until there is no use in going on.
 pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), WorkError> {
@@ -68,7 +70,8 @@ pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), 
         tracing::warn!(
             wanted,
             name = known.name,
-            "this machine has joined already, and keeps the name that it got then"
+            "this machine has joined already, and keeps the name that it got then: to be called otherwise, it joins again with a new \
+             folder, and an administrator has the old name forgotten (`gleaner machine forget`)"
         );
     }
     let joined = joining::join(&home, options.join.as_ref(), &offered, &stop)?;
@@ -85,11 +88,29 @@ pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), 
         .on_thread_start(precedence::give_way)
         .build()
         .map_err(system("no runtime could be made"))?;
+    let left = home.clone();
     let outcome = runtime.block_on(async {
         let start = worker::Start { home, settings, watch, joined, keeper, profile, options };
         worker::Worker::new(start)?.run(stop).await
     });
     // Nobody waits for the removal of what tasks left, nor for a disk that hangs: the next start goes on with it.
     runtime.shutdown_timeout(LAST_MAX);
+    if let Err(WorkError::Refused(_)) = &outcome {
+        clear(left);
+    }
     outcome
+}
+
+/// Nothing starts again an agent that was turned away for good: what its tasks left would stay on the owner's disk.
+fn clear(home: Arc<Home>) {
+    let folder = home.path().to_owned();
+    let (is_done, done) = mpsc::channel();
+    std::thread::spawn(move || {
+        home.leave();
+        // Its end may not be waited for any more.
+        let _ = is_done.send(());
+    });
+    if done.recv_timeout(LEAVING_MAX).is_err() {
+        tracing::warn!(folder = %folder.display(), "not all that tasks left is removed: remove the folder by hand");
+    }
 }

@@ -281,6 +281,22 @@ mod tests {
     }
 
     #[test]
+    fn what_the_owner_of_a_lost_machine_used_rules_it_out_no_more() {
+        let config = GridConfig { weights: vec![1.0], migration: crate::Migration::default() };
+        let machine = MachineClass::plain(vec![1.0], 1);
+        let mut grid =
+            Grid::idle(config, &[machine], &[TaskClass::plain(vec![1.0])], &[MachineClassId::new(0); 2]);
+        let mut effects = crate::effects::Effects::default();
+        for machine in [0, 1].map(MachineId::new) {
+            grid.apply(Time::ZERO, &Event::OwnerLoadReported { machine, load: 1.0 }, &mut effects);
+        }
+        grid.apply(Time::ZERO, &Event::MachineLost { machine: MachineId::new(1) }, &mut effects);
+        let found = Explanation::of(&grid, TaskClassId::new(0));
+        let ruled: Vec<_> = found.ruled_out.into_iter().map(|ruled| (ruled.condition, ruled.alone)).collect();
+        assert_eq!(ruled, [(Condition::OwnerLeavesSome, 1), (Condition::IsOpen, 1)]);
+    }
+
+    #[test]
     fn machines_that_do_not_count_are_not_counted() {
         let room = Room { slots: Some(1), memory: None, disk: None };
         let machine = MachineClass { room, ..MachineClass::plain(vec![1.0], 1) };

@@ -15,6 +15,7 @@ pub mod limits;
 mod lineage;
 pub mod meant;
 pub mod outputs;
+pub mod refusal;
 mod room;
 pub mod session;
 pub mod task_folder;

@@ -46,7 +46,10 @@ pub fn with_meant(message: &str) -> String {
 fn numbers(message: &str) -> String {
     let whole = ["u32", "u64", "u16", "u8", "usize", "i32", "i64"].map(|name| format!("expected {name}"));
     let plain = whole.iter().fold(message.to_owned(), |text, name| match text.strip_suffix(name.as_str()) {
-        Some(before) => format!("{before}expected a whole number"),
+        Some(before) => {
+            let is_below = name.starts_with("expected u") && before.contains("integer `-");
+            format!("{before}expected a whole number{}", if is_below { ", 0 or more" } else { "" })
+        }
         None => text,
     });
     match plain.strip_suffix("expected f64") {
@@ -87,6 +90,10 @@ mod tests {
         );
         assert_eq!(with_meant("invalid type: map"), "invalid type: map");
         assert_eq!(with_meant("a text, expected u32\n"), "a text, expected a whole number");
+        assert_eq!(
+            with_meant("integer `-5`, expected u32"),
+            "integer `-5`, expected a whole number, 0 or more"
+        );
         assert_eq!(with_meant("a text, expected f64"), "a text, expected a number");
     }
 }

@@ -91,6 +91,7 @@ fn taken(order: &str, machine: &str) -> String {
         "measure" => {
             "; it does so when its owner does not need it, ten minutes after the last time at the earliest"
         }
+        "revoke" | "forget" => "; what runs there ends, and runs again elsewhere within a minute or so",
         _ => "",
     };
     format!("{order}: {machine}{when}\n")
@@ -270,6 +271,7 @@ mod tests {
     #[test]
     fn an_order_that_may_be_followed_late_says_so() {
         assert_eq!(taken("pause", "lab-1"), "pause: lab-1\n");
+        assert!(taken("forget", "lab-1").starts_with("forget: lab-1; what runs there ends"));
         let told = taken("measure", "lab-1");
         assert!(told.ends_with("ten minutes after the last time at the earliest\n"), "{told}");
     }

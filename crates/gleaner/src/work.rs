@@ -8,6 +8,7 @@ use gleaner_agent::home::HomeError;
 use gleaner_agent::work::{Announced, Join, Stop, WorkError, WorkOptions, work};
 use gleaner_classad::Expr;
 use gleaner_net::read_text;
+use gleaner_wire::text::is_name;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -130,10 +131,17 @@ fn join(arguments: &WorkArguments, has_joined: bool) -> Result<Option<Join>, Fai
         };
     };
     let token = token.map(|token| token.parse());
+    let name = arguments.name.clone().unwrap_or_else(host_name);
+    if !has_joined && !is_name(&name) {
+        let why = format!(
+            "this machine is called {name:?}, which cannot be its name in a grid: say one with --name"
+        );
+        return Err(Failure::Usage(why));
+    }
     Ok(Some(Join {
         address: address.parse().map_err(|error| Failure::Usage(format!("--join: {error}")))?,
         token: token.transpose().map_err(|error| Failure::Usage(format!("--token: {error}")))?,
-        name: arguments.name.clone().unwrap_or_else(host_name),
+        name,
         replace: arguments.replace,
     }))
 }
@@ -162,6 +170,7 @@ impl From<WorkError> for Failure {
             WorkError::Rules(error) => error.into(),
             WorkError::NotJoined
             | WorkError::NoToken
+            | WorkError::MeasureCgroup(_)
             | WorkError::Home(HomeError::InUse(..) | HomeError::NotOurs(_)) => Self::Usage(message),
             WorkError::Joining(_) | WorkError::Refused(_) => Self::NotTaken(message),
             _ => Self::Agent(message),
@@ -199,6 +208,16 @@ mod tests {
             };
             assert_eq!(found, expected, "{given:?}");
         }
+    }
+
+    /// systemd starts a service with a mistake in its settings no more, and one with a fault of its own for ever.
+    #[test]
+    fn a_cgroup_that_is_none_is_a_wrong_option() {
+        let none = gleaner_agent::probes::ProbeError::NotAccounted { path: "/nowhere".to_owned() };
+        let Failure::Usage(said) = Failure::from(WorkError::MeasureCgroup(none)) else {
+            panic!("another failure")
+        };
+        assert!(said.starts_with("--measure-cgroup: no CPU time is accounted for"), "{said}");
     }
 
     #[test]

@@ -41,6 +41,14 @@ pub enum FileError {
         /// What is wrong, where, and what is expected.
         why: Box<toml::de::Error>,
     },
+    /// A rule that was to be set is none, or its value is of another kind.
+    #[error("{key}: {why}")]
+    Value {
+        /// The rule.
+        key: String,
+        /// The value, and what is expected.
+        why: String,
+    },
     /// A value makes no sense.
     #[error("{path}: {why}", path = path.display())]
     Rule {
@@ -69,9 +77,14 @@ pub enum Preset {
 
 /// The rules in a file; the usual ones if there is none.
 pub fn read(path: &Path) -> Result<Rules, FileError> {
+    read_if_there(path).map(Option::unwrap_or_default)
+}
+
+/// The rules in a file, if there is one.
+pub fn read_if_there(path: &Path) -> Result<Option<Rules>, FileError> {
     match read_there(path) {
-        Err(FileError::File { why, .. }) if why.kind() == io::ErrorKind::NotFound => Ok(Rules::default()),
-        read => read,
+        Err(FileError::File { why, .. }) if why.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
     }
 }
 
@@ -110,8 +123,13 @@ pub fn write_if_none(path: &Path, preset: Preset) -> Result<(), FileError> {
 /// Sets one rule, and leaves the rest of the file as it is. What is no TOML by itself is taken for a text; `default` takes
 /// the rule back.
 pub fn set(path: &Path, key: &str, value: &str) -> Result<Rules, FileError> {
+    set_over(path, &Rules::default(), key, value)
+}
+
+/// Likewise for an agent that goes by the rules `in_force`: where their file is gone, they are in the one that is written.
+pub fn set_over(path: &Path, in_force: &Rules, key: &str, value: &str) -> Result<Rules, FileError> {
     let text = match text_of(path) {
-        Err(FileError::File { why, .. }) if why.kind() == io::ErrorKind::NotFound => COMMENTED.to_owned(),
+        Err(FileError::File { why, .. }) if why.kind() == io::ErrorKind::NotFound => text_with(in_force),
         read => read?,
     };
     let alone = toml::from_str::<toml::Table>(&format!("x = {value}"));
@@ -125,11 +143,22 @@ pub fn set(path: &Path, key: &str, value: &str) -> Result<Rules, FileError> {
     };
     // What is wrong with it alone is said of it, and not of a line that the file does not have.
     let alone = toml::from_str::<Rules>(&line);
-    alone.map_err(|why| FileError::Toml { path: "the new rule".into(), why: Box::new(why) })?;
+    let in_words = |why: toml::de::Error| said(&why.message().replace('\n', ": "));
+    alone.map_err(|why| FileError::Value { key: key.to_owned(), why: in_words(why) })?;
     let text = with(&text, &line);
     let rules = parse(path, &text)?;
     replace(path, &text)?;
     Ok(rules)
+}
+
+/// All rules as comments, but for those that are not the default.
+fn text_with(rules: &Rules) -> String {
+    let listed = |rules: &Rules| serde_json::to_value(rules).expect("rules are plain data");
+    let (rules, usual) = (listed(rules), listed(&Rules::default()));
+    let others =
+        rules.as_object().into_iter().flatten().filter(|(key, value)| usual[key.as_str()] != **value);
+    // Texts, numbers and lists are written alike in JSON and in TOML.
+    others.fold(COMMENTED.to_owned(), |text, (key, value)| with(&text, &format!("{key} = {value}")))
 }
 
 fn read_there(path: &Path) -> Result<Rules, FileError> {
@@ -215,8 +244,12 @@ mod tests {
         let before = fs::read_to_string(&path).unwrap();
         set(&path, "cores_max", "1\nsessions = \"ignore\"").unwrap_err();
         let why = set(&path, "idle_seconds", "-5").unwrap_err().to_string();
-        assert!(why.starts_with("the new rule: ") && why.contains("idle_seconds = -5"), "{why}");
-        assert!(!why.contains("rules.toml"), "no line of the file is wrong: {why}");
+        let expected = "idle_seconds: invalid value: integer `-5`, expected a whole number, 0 or more";
+        assert_eq!(why, expected, "no line of the file is wrong");
+        let why = set(&path, "users", "glu1").unwrap_err().to_string();
+        assert!(why.starts_with("users: ") && why.contains("\"glu1\", expected a list"), "{why}");
+        let why = set(&path, "signed_by", "[\"ann key\"]").unwrap_err().to_string();
+        assert_eq!((why.lines().count(), why.matches("ann key").count()), (1, 1), "{why}");
         assert_eq!(fs::read_to_string(&path).unwrap(), before);
     }
 
@@ -231,6 +264,29 @@ mod tests {
             assert!(why.contains("rules.toml: it is empty: write the rules"), "{why}");
         }
         assert_eq!(fs::read(&path).unwrap(), b"", "nothing is made up");
+    }
+
+    #[test]
+    fn rules_in_force_whose_file_is_gone_are_in_the_next_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rules.toml");
+        write_if_none(&path, Preset::Demonstration).unwrap();
+        for (key, value) in [
+            ("users", "[\"ann\"]"),
+            ("hours", "[\"mon-fri 18:00-07:30\"]"),
+            ("run_below_load", "0.25"),
+            ("labels", "[\"a \\\"b\\\"\"]"),
+        ] {
+            set(&path, key, value).unwrap();
+        }
+        let in_force = read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert!(set_over(&path, &in_force, "cores_max", "0").is_err() && !path.exists());
+        let rules = set_over(&path, &in_force, "cores_max", "1").unwrap();
+        assert_eq!(rules, Rules { cores_max: Some(1), ..in_force });
+        assert_eq!(read_if_there(&path).unwrap(), Some(rules));
+        fs::remove_file(&path).unwrap();
+        assert_eq!(read_if_there(&path).unwrap(), None);
     }
 
     #[test]
@@ -344,6 +400,10 @@ mod tests {
         let limited = Rules { bandwidth_max_mbit: Some(1.0), ..Rules::default() };
         assert!(said(limited).starts_with("bandwidth_max_mbit: no task has a network"));
         assert!(said(Rules { busy_cores: 256.0, ..Rules::default() }).starts_with("busy_cores: there are"));
+        let many = Rules { cores_max: Some(65_536), ..Rules::default() };
+        assert!(said(many).starts_with("cores_max: there are"));
+        let all = Rules { labels: Some(vec!["*".to_owned()]), ..Rules::default() };
+        assert!(said(all).starts_with("labels: * is a label like any other"));
         let (network, hot) = (super::super::Network::Internet, Some(80.0));
         let said = said(Rules { network, temperature_max: hot, ..Rules::default() });
         let has_thermometer =

@@ -1,6 +1,7 @@
 //! The connection to the coordinator: made, kept, and made again with growing pauses.
 //!
 //! - What is to be sent waits in a queue of bounded length; a coordinator that does not read loses the connection.
+//! - **Who is turned away until a certain time waits for it.**
 //! - **Where there are two addresses, both are tried until one leads to the coordinator**: which of them is out of date nobody knows before.
 //! - Reading goes on while something is being written, so that neither side waits for the other.
 
@@ -8,8 +9,10 @@ use crate::duties::Event;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use gleaner_net::{Address, Fingerprint, SessionLimits, SessionStream, connect_session};
-use gleaner_wire::limits::FRAME_BYTES_MAX;
-use gleaner_wire::session::{FromAgent, decode, encode};
+use gleaner_wire::limits::{FRAME_BYTES_MAX, REASON_BYTES_MAX};
+use gleaner_wire::refusal::let_in_after;
+use gleaner_wire::session::{FromAgent, ToAgent, decode, encode};
+use gleaner_wire::text::tamed;
 use std::convert::Infallible;
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -23,6 +26,8 @@ const QUEUE_MAX: usize = 4_096;
 const QUEUE_LOW: usize = 4;
 const PAUSE_FIRST: Duration = Duration::from_millis(200);
 const PAUSE_MAX: Duration = Duration::from_secs(15);
+/// Who is told to come again waits no longer for that, whatever a coordinator says.
+const REFUSED_MAX: Duration = Duration::from_secs(600);
 /// A connection that lasted so long was one.
 const STEADY: Duration = Duration::from_secs(1);
 /// How long a connection that was given up may take for its last words.
@@ -100,10 +105,11 @@ impl Dialler {
                     why.to_string()
                 }
             };
+            let told = let_in_after(&why).map_or(Duration::ZERO, |after| Duration::from_secs(after.into()));
             if self.news.send(News::Closed(why)).await.is_err() {
                 return;
             }
-            tokio::time::sleep(jittered(pause)).await;
+            tokio::time::sleep(jittered(pause).max(told.min(REFUSED_MAX))).await;
             pause = (pause * 8 / 5).min(PAUSE_MAX);
         }
     }
@@ -137,8 +143,15 @@ impl Dialler {
             };
             match decode(&bytes) {
                 Ok(message) => {
+                    let refusal = match &message {
+                        ToAgent::Refused { why, for_good: false } => Some(tamed(why, REASON_BYTES_MAX)),
+                        _ => None,
+                    };
                     if self.news.send(News::Event(Event::Received(message))).await.is_err() {
                         return "nobody listens".into();
+                    }
+                    if let Some(why) = refusal {
+                        return why;
                     }
                 }
                 Err(why) => return why.to_string(),

@@ -35,6 +35,9 @@ pub enum WorkError {
     /// Programs could not be held.
     #[error(transparent)]
     Keeper(#[from] KeeperError),
+    /// The cgroup that it was told to measure in is none.
+    #[error("--measure-cgroup: {0}")]
+    MeasureCgroup(ProbeError),
     /// The machine could not be measured.
     #[error(transparent)]
     Probe(#[from] ProbeError),

@@ -124,7 +124,7 @@ pub(super) fn measure(
 ) -> Result<Machine, WorkError> {
     let root = Root::new("/");
     let domain = match &options.measure_cgroup {
-        Some(path) => Domain::cgroup(&root, path)?,
+        Some(path) => Domain::cgroup(&root, path).map_err(WorkError::MeasureCgroup)?,
         None => Domain::detect(&root)?,
     };
     let (speeds, cpu_on_core) = match options.speeds {

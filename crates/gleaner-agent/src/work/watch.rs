@@ -63,6 +63,11 @@ impl Watch {
         &self.rules
     }
 
+    /// The owner's rules in force where their file is gone, for whoever reads it.
+    pub(crate) fn rules_without_file(&self) -> Option<Rules> {
+        stamp(&self.home.rules()).is_none().then(|| self.rules.clone())
+    }
+
     /// Reads the rules again if their file is another now; those before, if they changed. **With a mistake in it, or gone, it changes
     /// nothing**: whoever writes it may not be done.
     pub(crate) fn reread(&mut self, machine: &Profile) -> Option<Rules> {
@@ -297,8 +302,10 @@ mod tests {
                 "{text:?}"
             );
         }
+        assert_eq!(watch.rules_without_file(), None);
         fs::remove_file(&path).unwrap();
         for _ in 0..2 {
+            assert_eq!(watch.rules_without_file().map(|rules| rules.idle_seconds), Some(300));
             assert_eq!((watch.reread(&machine).is_some(), watch.rules().idle_seconds), (false, 300));
         }
         fs::write(&path, "idle_seconds = 20").unwrap();

@@ -75,6 +75,10 @@ pub(super) struct Worker {
     /// What all tasks get together.
     bounding: Arc<Bounding>,
     outgoing: Option<Outgoing>,
+    /// Why there is no connection, since the last one.
+    apart: Option<String>,
+    /// Whether that one was given up here.
+    is_given_up: bool,
     /// Where the connection leads, or led.
     dialled: Address,
     threads: Threads,
@@ -146,6 +150,8 @@ impl Worker {
             limiter,
             bounding,
             outgoing: None,
+            apart: None,
+            is_given_up: false,
             dialled,
             threads,
             looks: 0,
@@ -279,7 +285,9 @@ impl Worker {
         }
         let (tasks, ending) = (self.duties.alive().count(), self.duties.ending());
         let (state, why) = self.allowed();
-        let answer = owner_socket::Answer { version: 1, tasks, ending, state, why, not_kept: None };
+        let (rules, apart) = (self.watch.rules_without_file(), self.apart.clone());
+        let answer =
+            owner_socket::Answer { version: 1, tasks, ending, state, why, not_kept: None, rules, apart };
         // Whoever asked may be gone.
         let tell = move |not_kept| drop(asked.answer.send(owner_socket::Answer { not_kept, ..answer }));
         match asked.word {

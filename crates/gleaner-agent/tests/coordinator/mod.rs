@@ -190,6 +190,12 @@ impl Agent {
     pub(crate) fn ended(mut self) -> Result<(), WorkError> {
         self.thread.take().expect("it ends once").join().unwrap()
     }
+
+    /// Likewise, with its folder.
+    pub(crate) fn ended_in(mut self) -> (Result<(), WorkError>, TempDir) {
+        let ended = self.thread.take().expect("it ends once").join().unwrap();
+        (ended, std::mem::replace(&mut self.folder, TempDir::new().unwrap()))
+    }
 }
 
 impl Drop for Agent {

@@ -73,6 +73,20 @@ fn what_the_owner_lets_come_no_more_leaves_with_its_checkpoint() {
     assert!(end.checkpoint.is_some());
 }
 
+/// Whoever reads or writes the file again is to know what it had.
+#[test]
+fn an_agent_whose_rules_are_gone_says_by_which_it_goes() {
+    let coordinator = Coordinator::new();
+    let agent = coordinator.agent_by("users = [\"ada\"]\n");
+    let _session = coordinator.welcome(1, 30.0);
+    let said = || owner_socket::tell(agent.home(), None).unwrap().rules;
+    assert_eq!(said(), None);
+    let file = agent.home().join("rules.toml");
+    let rules = owner::read(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(said(), Some(rules));
+}
+
 #[test]
 fn an_agent_that_leaves_hands_in_what_its_programs_have_done() {
     let coordinator = Coordinator::new();

@@ -2,7 +2,9 @@
 
 use crate::coordinator::{Agent, Coordinator, id_of, script};
 use crate::{runs_of, text, until_gone, wait_for};
-use gleaner_wire::session::{Outcome, ToAgent};
+use gleaner_agent::owner_socket;
+use gleaner_wire::refusal::let_in_again;
+use gleaner_wire::session::{FromAgent, Outcome, ToAgent};
 use std::net::TcpListener;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -151,10 +153,44 @@ fn an_agent_says_which_coordinator_it_was_with() {
 }
 
 #[test]
+fn an_agent_that_is_told_when_to_come_again_waits_and_says_so_to_its_owner() {
+    let coordinator = Coordinator::new();
+    let agent = coordinator.agent();
+    let mut session = coordinator.session();
+    let refused = Instant::now();
+    let why = format!("it had too much recorded; {}", let_in_again(2.0));
+    session.say(&ToAgent::Refused { why, for_good: false });
+    let apart = || owner_socket::tell(agent.home(), None).unwrap().apart;
+    while apart().is_none_or(|why| !why.ends_with("it is let in again in 2 s")) {
+        assert!(refused.elapsed() < Duration::from_secs(2), "{:?}", apart());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let _session = coordinator.welcome(1, 30.0);
+    assert!(refused.elapsed() >= Duration::from_secs(2));
+    assert_eq!(apart(), None);
+}
+
+#[test]
 fn a_refused_agent_ends_with_the_reason() {
     let coordinator = Coordinator::new();
     let agent = coordinator.agent();
     let mut session = coordinator.session();
     session.say(&ToAgent::Refused { why: "it was revoked".into(), for_good: true });
     assert!(agent.ended().unwrap_err().to_string().contains("it was revoked"));
+}
+
+/// No other start removes it: a service is not started again after that.
+#[test]
+fn a_refused_agent_leaves_nothing_of_what_ran() {
+    let coordinator = Coordinator::new();
+    let agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    let locked = "mkdir -p a/b; echo x > a/b/c; chmod 0 a; echo there; sleep 60";
+    session.say(&ToAgent::Run(Box::new(script(id_of(1, 1), locked))));
+    session.until(|message| matches!(message, FromAgent::Output { .. }).then_some(()));
+    session.say(&ToAgent::Refused { why: "it was forgotten".into(), for_good: true });
+    let (ended, folder) = agent.ended_in();
+    assert!(ended.unwrap_err().to_string().contains("it was forgotten"));
+    assert_eq!(std::fs::read_dir(folder.path().join("tasks")).unwrap().count(), 0);
+    assert!(!folder.path().join("trouble").exists());
 }

@@ -55,6 +55,19 @@ fn of_all_files_none_is_missing_where_there_are_none() {
     }
 }
 
+/// Its user would look for the fault in the program.
+#[test]
+fn an_output_that_is_no_plain_file_is_told_as_such() {
+    let coordinator = Coordinator::new();
+    let _agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    let outputs = ["l", "x"].map(str::to_owned).to_vec();
+    let end = session.run(Run { outputs, ..script(id_of(1, 1), "ln -s /etc/passwd l") });
+    let expected =
+        "it left no output file l (a link, pipe or socket is there: only plain files are kept), nor x";
+    assert_eq!((end.notes, end.files), (vec![expected.to_owned()], None));
+}
+
 /// Values of parameters are filled in there, and a line of a list may be any text.
 #[test]
 fn an_output_file_is_kept_by_its_very_name() {

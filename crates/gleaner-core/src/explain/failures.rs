@@ -56,8 +56,10 @@ fn lasting(
 fn passing(machine: &Machine, room: Room, needs: Needs) -> Vec<Condition> {
     let Needs { cores, memory, disk } = needs;
     let free = machine.free();
+    // Of a machine that is lost nobody knows what its owner uses by now.
+    let is_in_use = machine.capacity() <= 0.0 && machine.availability() != Availability::Lost;
     let conditions = [
-        (machine.capacity() <= 0.0, Condition::OwnerLeavesSome),
+        (is_in_use, Condition::OwnerLeavesSome),
         (machine.availability() != Availability::Open, Condition::IsOpen),
         (room.has_slots(cores) && !free.has_slots(cores), Condition::CoresAreFree(cores)),
         (room.has_memory(memory) && !free.has_memory(memory), Condition::MemoryIsFree(memory)),

@@ -2,6 +2,7 @@
 
 use super::Desk;
 use super::admission::{Rejection, RejectionKind, check_name};
+use super::agents::{FORGOTTEN, REVOKED};
 use super::order::{Administration, Answer, NewUser, Requester};
 use crate::journal::Fact;
 use crate::ledger::User;
@@ -138,11 +139,11 @@ impl Desk {
                 return Ok(Answer::Done);
             }
             Administration::Revoke(machine) => {
-                self.turn_away(now, &machine, |agent| Fact::AgentRevoked { agent, by })?;
+                self.turn_away(now, &machine, REVOKED, |agent| Fact::AgentRevoked { agent, by })?;
                 return Ok(Answer::Done);
             }
             Administration::Forget(machine) => {
-                self.turn_away(now, &machine, |agent| Fact::AgentForgotten { agent, by })?;
+                self.turn_away(now, &machine, FORGOTTEN, |agent| Fact::AgentForgotten { agent, by })?;
                 return Ok(Answer::Done);
             }
             Administration::AddUser(newcomer) => return self.add_user(now, by, newcomer),
@@ -223,11 +224,12 @@ impl Desk {
         &mut self,
         now: Time,
         machine: &str,
+        why: &str,
         fact: impl FnOnce(MachineId) -> Fact,
     ) -> Result<(), Rejection> {
         let agent = self.machine(machine)?;
         self.record(now, fact(agent));
-        self.tell(agent, ToAgent::Refused { why: "this agent was revoked".to_owned(), for_good: true });
+        self.tell(agent, ToAgent::Refused { why: why.to_owned(), for_good: true });
         if let Some(&session) = self.by_agent.get(&agent) {
             self.close(now, session);
         }

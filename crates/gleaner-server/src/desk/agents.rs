@@ -10,6 +10,7 @@ use gleaner_units::{MachineId, RunId, Span, TaskId, Time};
 use gleaner_wire::Had;
 use gleaner_wire::api::Actor;
 use gleaner_wire::limits::{OUTPUT_CHUNK_MAX, REASON_BYTES_MAX};
+use gleaner_wire::refusal::let_in_again;
 use gleaner_wire::session::{
     End, FromAgent, Hello, Obstacle, Outcome, Profile, Sample, Staging, StopCause, ToAgent,
 };
@@ -210,7 +211,7 @@ impl Desk {
             return refuse("this agent is not enrolled here");
         };
         if known.revoked {
-            return refuse("this agent was revoked");
+            return refuse(if known.forgotten { FORGOTTEN } else { REVOKED });
         }
         if let Some(met) = &hello.met {
             match self.ledger.knows(met) {
@@ -425,6 +426,13 @@ impl Desk {
     }
 }
 
+/// Said to an agent that may never connect again.
+pub(super) const REVOKED: &str =
+    "this machine was revoked: it is in the grid's list, and never to connect again";
+/// Said to an agent whose machine may join as another.
+pub(super) const FORGOTTEN: &str = "this machine was forgotten, which `gleaner machine forget` does: to join again, remove the \
+     agent's folder, and start it with a new token";
+
 /// Why an agent is not let in.
 enum Unwelcome {
     /// It is told, and gives up.
@@ -443,8 +451,8 @@ const TWIN_COMES_AGAIN_S: f64 = 60.0;
 fn too_much(name: &str, left: Span) -> String {
     format!(
         "the agent of {name} had more recorded than one may in so short a time, as one does that starts again and again, or whose \
-         machine changes all the time; it is let in again in {:.0} s",
-        left.seconds().ceil().max(1.0)
+         machine changes all the time; {}",
+        let_in_again(left.seconds())
     )
 }
 

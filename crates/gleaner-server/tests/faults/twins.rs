@@ -2,6 +2,7 @@
 
 use super::put_back::told;
 use super::small::{Small, one};
+use gleaner_server::desk::{Administration, Effect, Order};
 use gleaner_units::{MachineId, Time};
 use gleaner_wire::session::{FromAgent, Hello, Sample, ToAgent};
 
@@ -64,4 +65,25 @@ fn one_that_was_turned_away_is_told_apart_from_the_one_that_works() {
     assert_eq!(shown(&small), (true, false));
     small.leave();
     assert_eq!(shown(&small), (false, false), "the machine that is gone is not the one that was turned away");
+}
+
+/// What its owner can do is not the same.
+#[test]
+fn one_that_was_forgotten_is_told_so_and_not_that_it_was_revoked() {
+    for (order, expected) in [
+        (Administration::Revoke("m".into()), "this machine was revoked"),
+        (Administration::Forget("m".into()), "this machine was forgotten"),
+    ] {
+        let mut small = Small::running();
+        small.order(Order::Administer(order));
+        let at_once = small.effects.iter().find_map(|effect| match effect {
+            Effect::Send(_, ToAgent::Refused { why, for_good: true }) => Some(why.clone()),
+            _ => None,
+        });
+        let later = small.now().after_seconds(1.0);
+        let again = told(&mut small.desk, later, hello(2)).swap_remove(0);
+        let ToAgent::Refused { why, for_good: true } = again else { panic!("{again:?}") };
+        assert!(why.starts_with(expected), "{why}");
+        assert_eq!(at_once, Some(why), "its connection ended with the same words");
+    }
 }

@@ -1,7 +1,8 @@
 //! Values that options of several commands take.
 
+use gleaner_agent::confine::MEMORY_BYTES_MIN;
 use gleaner_wire::limits::{NAME_BYTES_MAX, USER_TOKEN_SECONDS_MAX};
-use gleaner_wire::text::is_blank;
+use gleaner_wire::text::{is_blank, is_name};
 use gleaner_workload::submit::{duration_s, size_bytes};
 
 /// A word that can be a tag of a machine.
@@ -9,6 +10,13 @@ pub(super) fn tag(text: &str) -> Result<String, String> {
     let good = |c: char| c.is_ascii_alphanumeric() || "-_.@".contains(c);
     let is_tag = !text.is_empty() && text.len() <= NAME_BYTES_MAX && text.chars().all(good);
     is_tag.then(|| text.to_owned()).ok_or_else(|| "expected letters, digits and -_.@".to_owned())
+}
+
+/// A name that a coordinator takes from a machine.
+pub(super) fn machine_name(text: &str) -> Result<String, String> {
+    let expected =
+        || format!("expected letters, digits and -_.@, not a - first, at most {NAME_BYTES_MAX} bytes");
+    is_name(text).then(|| text.to_owned()).ok_or_else(expected)
 }
 
 /// A label that is seen: the coordinator says what else it is not to be.
@@ -30,4 +38,12 @@ pub(super) fn life(text: &str) -> Result<u32, String> {
 
 pub(super) fn bytes(text: &str) -> Result<u64, String> {
     size_bytes(text).map_err(|error| format!("expected a {}", error.expected))
+}
+
+/// Gigabytes of memory for a task: every task that gets fewer than a program starts in would fail.
+pub(super) fn task_memory_gb(text: &str) -> Result<f64, String> {
+    let least = MEMORY_BYTES_MIN as f64 / 1e9;
+    let expected = || format!("expected gigabytes, from {least}, since no program starts in less, to 100000");
+    let meant = text.parse().ok().filter(|gigabytes| (least..=100_000.0).contains(gigabytes));
+    meant.ok_or_else(expected)
 }

@@ -1,7 +1,7 @@
 //! The arguments of `gleaner work`.
 
 use super::serve::LogArguments;
-use super::values::tag;
+use super::values::{machine_name, tag, task_memory_gb};
 use clap::Args;
 use gleaner_agent::duties::RUNNING_MAX;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ pub(crate) struct WorkArguments {
     #[arg(long, value_name = "DIR", env = "GLEANER_AGENT_HOME")]
     pub(crate) home: Option<PathBuf>,
     /// What this machine is called; its host name if nothing is said. Once it has joined, it keeps its name
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = machine_name)]
     pub(crate) name: Option<String>,
     /// This machine was installed again: take over its old name, and remove its old entry. Only where this folder has not joined yet
     #[arg(long, requires = "join")]
@@ -54,7 +54,7 @@ pub(crate) struct WorkArguments {
     #[arg(long, value_name = "GB", default_value_t = 10.0)]
     pub(crate) cache_gb: f64,
     /// Gigabytes of memory for a task that names none; a slot's share of the machine's memory if nothing is said
-    #[arg(long, value_name = "GB")]
+    #[arg(long, value_name = "GB", value_parser = task_memory_gb, allow_negative_numbers = true)]
     pub(crate) task_memory_gb: Option<f64>,
     /// The cgroup in which the owner's use is measured
     #[arg(long, value_name = "PATH")]

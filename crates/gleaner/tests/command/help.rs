@@ -212,6 +212,8 @@ fn a_wrong_value_is_told_with_what_is_expected_and_what_was_meant() {
         (&["owner", "set", "idle_seconds", "soon", "--home", &home], "expected a whole number"),
         (&["owner", "set", "grace_max", "5", "--home", &home], "did you mean grace_max_seconds?"),
         (&["policy", "show", "bertasi/gredy"], "did you mean bertasi/greedy?"),
+        (&["work", "--task-memory-gb", "0"], "for '--task-memory-gb <GB>': expected gigabytes, from 0.01"),
+        (&["work", "--name", "my pc"], "invalid value 'my pc' for '--name <NAME>': expected letters, digits"),
         (&["submit", "--cores", "1.5", "--", "true"], "expected a whole number"),
         (&["fetch", "same", "--to", "-d"], "to pass '-d' as a value, use '--to=-d'"),
         (&["submit", "-o", "-x.txt", "--", "true"], "to pass '-x.txt' as a value, use '-o=-x.txt'"),

@@ -235,6 +235,14 @@ impl Rules {
             doubts
                 .push(format!("busy_cores: there are {cores} cores here, of which a quarter counts instead"));
         }
+        if self.cores_max.is_some_and(|most| f64::from(most) > cores) {
+            doubts.push(format!("cores_max: there are {cores} cores here, so that it limits nothing"));
+        }
+        if self.labels.iter().flatten().any(|label| label == "*") {
+            let all =
+                "`gleaner owner set labels default` lets tasks of all labels come, and those without one";
+            doubts.push(format!("labels: * is a label like any other, and does not stand for all; {all}"));
+        }
         doubts
     }
 }

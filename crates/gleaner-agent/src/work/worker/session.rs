@@ -27,6 +27,7 @@ impl Worker {
             News::Open(outgoing, address) => {
                 tracing::info!(coordinator = %address, name = self.identity.name, "connected");
                 self.outgoing = Some(outgoing);
+                (self.apart, self.is_given_up) = (None, false);
                 self.dialled = address;
                 self.take(Event::Connected);
             }
@@ -37,7 +38,11 @@ impl Worker {
                 }
             }
             News::Closed(why) => {
-                tracing::info!(why, "no connection to the coordinator");
+                // Who gave it up has said why.
+                if !std::mem::take(&mut self.is_given_up) {
+                    tracing::info!(why, "no connection to the coordinator");
+                    self.apart = Some(why);
+                }
                 self.outgoing = None;
                 self.take(Event::Disconnected);
             }
@@ -57,6 +62,7 @@ impl Worker {
 
     pub(super) fn close(&mut self, why: &str) {
         tracing::warn!(why, "the connection to the coordinator is given up");
+        (self.apart, self.is_given_up) = (Some(why.to_owned()), true);
         self.outgoing = None;
     }
 
