@@ -43,7 +43,7 @@ use tokio::sync::watch as changing;
 /// How long what is under way on threads may take once all runs are over.
 const LAST_MAX: Duration = Duration::from_secs(2);
 /// How long the removal of what tasks left may take where no other start may follow.
-const LEAVING_MAX: Duration = Duration::from_secs(60);
+const LEAVING_MAX: Duration = Duration::from_mins(1);
 
 /// Works until `stop` says so, or until there is no use in going on.
 pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), WorkError> {

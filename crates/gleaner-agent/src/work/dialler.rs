@@ -27,7 +27,7 @@ const QUEUE_LOW: usize = 4;
 const PAUSE_FIRST: Duration = Duration::from_millis(200);
 const PAUSE_MAX: Duration = Duration::from_secs(15);
 /// Who is told to come again waits no longer for that, whatever a coordinator says.
-const REFUSED_MAX: Duration = Duration::from_secs(600);
+const REFUSED_MAX: Duration = Duration::from_mins(10);
 /// A connection that lasted so long was one.
 const STEADY: Duration = Duration::from_secs(1);
 /// How long a connection that was given up may take for its last words.
