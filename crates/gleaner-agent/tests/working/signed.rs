@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 /// What is done to a signed run: in words, what it is refused for, and how.
 type Attack<'a> = (&'a str, &'a str, &'a dyn Fn(&mut Run));
 
-fn signed(key: &UserKey, grid: String, expires_s: u64, job: &JobSpec) -> Box<Signed> {
+fn signed(key: &UserKey, grid: String, expires_s: u64, job: &JobSpec) -> Signed {
     let text = SignedText::new(grid, "ada".into(), "drawn".into(), expires_s, job).to_text();
     let (key, signature) = (key.public().to_string(), key.sign_job(&text));
-    Box::new(Signed { text, key, signature })
+    Signed { text, key, signature }
 }
 
 /// A coordinator that was taken over, with what a user signed once and an agent whose owner wrote down the user's key.
@@ -39,7 +39,7 @@ fn a_coordinator_that_was_taken_over_runs_nothing_that_nobody_signed() {
         confinement: Confinement::None,
         ..JobSpec::new(["/bin/sh", "-c", "cat in; echo {GLEANER_INDEX}"])
     };
-    let signed_for = |grid: String, expires_s| Some(signed(&key, grid, expires_s, &job));
+    let signed_for = |grid: String, expires_s| Some(Box::new(signed(&key, grid, expires_s, &job)));
     let ours = coordinator.grid();
     let mut order = |task: usize, number: u32, change: &dyn Fn(&mut Run)| {
         let Filled { command, env, inputs, .. } = job.filled_in(task as u32).unwrap();
@@ -118,7 +118,7 @@ fn a_signed_task_that_ended_well_while_its_coordinator_was_away_does_not_run_aga
         env,
         outputs,
         checkpoint: Checkpointing::default(),
-        signed: Some(signed(&key, coordinator.grid(), u64::from(u32::MAX), &job)),
+        signed: Some(Box::new(signed(&key, coordinator.grid(), u64::from(u32::MAX), &job))),
         ..script(id_of(0, 1), "")
     };
     session.say(&ToAgent::Run(Box::new(run.clone())));
