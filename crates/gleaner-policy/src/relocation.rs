@@ -5,13 +5,14 @@
 //! way one end is given, and the search is over task classes and machine classes: no task is scored by itself.
 
 use crate::Score;
-use crate::fleet::{Fleet, Objective, Size, Summary};
+use crate::fleet::{Fleet, OWN_BOUNDS, Objective, Search, Size, Summary};
 use crate::parts::relocate::{Mover, Relocate};
 use crate::parts::score::{self, sum_of_times};
 use crate::placement::ROUNDING;
 use crate::standing::patience_ends;
 use gleaner_core::{Grid, exceeds, tie_threshold};
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
+use smallvec::SmallVec;
 use std::cmp::Ordering;
 
 /// A task and the machine to take it to.
@@ -35,7 +36,10 @@ pub struct View<'a> {
 impl View<'_> {
     /// The best move away from a machine.
     pub fn push(&self, from: MachineId) -> Option<Move> {
-        choose(self.fleet, Leaving::all(self, from)).map(|(machine, task)| (task, machine))
+        let leaving = Leaving::all(self, from);
+        let search = self.fleet.search(&leaving);
+        let best = search.best(f64::NEG_INFINITY);
+        first(&search, &leaving, tie_threshold(best)).map(|(to, turn)| (turn.task, to))
     }
 
     /// The best move to a machine.
@@ -43,16 +47,32 @@ impl View<'_> {
         if !self.grid.machine(to).takes_tasks() {
             return None;
         }
-        let target = Target::of(self, to);
-        choose(self.fleet, Joining::all(self, target)).map(|(_, task)| (task, to))
+        let joining = Joining::all(self, Target::of(self, to));
+        let search = self.fleet.search(&joining);
+        let best = search.best(f64::NEG_INFINITY);
+        first(&search, &joining, tie_threshold(best)).map(|(_, turn)| (turn.task, to))
     }
 
     /// The best move anywhere. Costs O(machines that run anything × machine classes).
     pub fn rebalance(&self) -> Option<Move> {
         let machines = (0..self.grid.machines().len()).map(MachineId::new);
-        let busy = machines.filter(|&machine| self.grid.machine(machine).count() > 0);
-        choose(self.fleet, busy.flat_map(|from| Leaving::all(self, from)))
-            .map(|(machine, task)| (task, machine))
+        let mut best = f64::NEG_INFINITY;
+        // Those that had the best so far or tied with it.
+        let mut leading = Vec::new();
+        for from in machines.filter(|&machine| self.grid.machine(machine).count() > 0) {
+            // Just below, so that ties get through.
+            let floor = tie_threshold(best).next_down();
+            let own = self.fleet.search(&Leaving::all(self, from)).best(floor);
+            if own > floor {
+                best = best.max(own);
+                leading.push(from);
+            }
+        }
+        let moves = leading.into_iter().filter_map(|from| {
+            let leaving = Leaving::all(self, from);
+            first(&self.fleet.search(&leaving), &leaving, tie_threshold(best))
+        });
+        moves.min().map(|(to, turn)| (turn.task, to))
     }
 
     /// The gain of a move if it is worth its cost, and the task of the class for which it is whose turn is first.
@@ -170,32 +190,21 @@ impl PartialEq for Turn {
 
 impl Eq for Turn {}
 
+/// One for each class of tasks: with few classes without memory from the heap.
+type Classes<M> = SmallVec<[M; OWN_BOUNDS]>;
+
 /// Tasks that may move: for the machine at the other end, which of them would go and what would be gained.
 trait Movable: Objective {
     fn task(&self, other: MachineId) -> Option<Turn>;
 }
 
-/// The highest gain over all movers; among equals the lowest machine, then the task whose turn is first.
-fn choose(fleet: &Fleet, movers: impl Iterator<Item = impl Movable>) -> Option<(MachineId, TaskId)> {
-    let mut best = f64::NEG_INFINITY;
-    // Those that had the best so far or tied with it: seldom more than one, and none where nothing moves.
-    let mut leading = Vec::new();
-    for mover in movers {
-        // Just below, so that ties get through.
-        let floor = tie_threshold(best).next_down();
-        let search = fleet.search(mover);
-        let own = search.best(floor);
-        if own > floor {
-            best = best.max(own);
-            leading.push(search);
-        }
-    }
-    let threshold = tie_threshold(best);
-    let candidates = leading.iter().filter_map(|search| {
-        let machine = search.lowest(threshold)?;
-        Some((machine, search.wanted().task(machine)?))
+/// Of the moves that gain so much, the one to or from the lowest machine; there, of the task whose turn is first.
+fn first<M: Movable>(search: &Search<'_, M>, movers: &[M], threshold: f64) -> Option<(MachineId, Turn)> {
+    let firsts = movers.iter().enumerate().filter_map(|(place, mover)| {
+        let machine = search.lowest(place, threshold)?;
+        Some((machine, mover.task(machine)?))
     });
-    candidates.min().map(|(machine, turn)| (machine, turn.task))
+    firsts.min()
 }
 
 /// What a gain is, and how large it has to be.
@@ -235,12 +244,12 @@ struct Leaving<'a> {
 }
 
 impl<'a> Leaving<'a> {
-    fn all(view: &'a View<'a>, from: MachineId) -> impl Iterator<Item = Leaving<'a>> {
+    fn all(view: &'a View<'a>, from: MachineId) -> Classes<Leaving<'a>> {
         let machine = view.grid.machine(from);
         let sum = sum_of_times(view.grid, machine);
         let (count, free) = (f64::from(machine.count()), 1.0 - machine.load());
         let worth = Worth::of(view.rule);
-        machine.counts().map(move |(class, _)| {
+        let leaving = machine.counts().map(|(class, _)| {
             let h = view.grid.seconds_per_op(class, from);
             Leaving {
                 view,
@@ -255,7 +264,8 @@ impl<'a> Leaving<'a> {
                 own: count * h / free,
                 count,
             }
-        })
+        });
+        leaving.collect()
     }
 }
 
@@ -335,10 +345,10 @@ struct Joining<'a> {
 }
 
 impl<'a> Joining<'a> {
-    fn all(view: &'a View<'a>, target: Target) -> impl Iterator<Item = Joining<'a>> {
+    fn all(view: &'a View<'a>, target: Target) -> Classes<Joining<'a>> {
         let worth = Worth::of(view.rule);
-        let fits = move |&class: &TaskClassId| view.grid.can_run(class, target.machine);
-        view.grid.placed_classes().filter(fits).map(move |class| {
+        let fits = |class: &TaskClassId| view.grid.can_run(*class, target.machine);
+        let joining = view.grid.placed_classes().filter(fits).map(|class| {
             let h = view.grid.seconds_per_op(class, target.machine);
             Joining {
                 view,
@@ -349,7 +359,8 @@ impl<'a> Joining<'a> {
                 affinity: score::next_share(view.grid, class, view.grid.machine(target.machine)) / h,
                 burden: ((target.count + 1.0) * h + target.sum) / target.free,
             }
-        })
+        });
+        joining.collect()
     }
 }
 
@@ -360,10 +371,10 @@ impl Objective for Joining<'_> {
     )]
     #[inline(always)]
     fn bound(&self, class: MachineClassId, summary: &Summary) -> f64 {
-        let h = self.seconds_per_op[class.index()];
         if !summary.may_hold(self.class) {
             return f64::NEG_INFINITY;
         }
+        let h = self.seconds_per_op[class.index()];
         let bound = match self.worth.score {
             // Where it cannot run, as a machine that was measured anew may turn out, it stands still: anything is better.
             Score::Greedy | Score::Social if h == f64::INFINITY => f64::INFINITY,
