@@ -13,6 +13,7 @@ use crate::standing::patience_ends;
 use gleaner_core::{Grid, exceeds, tie_threshold};
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::cmp::Ordering;
 
 /// A task and the machine to take it to.
@@ -36,10 +37,10 @@ pub struct View<'a> {
 impl View<'_> {
     /// The best move away from a machine.
     pub fn push(&self, from: MachineId) -> Option<Move> {
-        let leaving = Leaving::all(self, from);
-        let search = self.fleet.search(&leaving);
-        let best = search.best(f64::NEG_INFINITY);
-        first(&search, &leaving, tie_threshold(best)).map(|(to, turn)| (turn.task, to))
+        let scales = Scales::of(self);
+        let mut leaving = Classes::new();
+        leaving.extend(Leaving::all(&scales, from));
+        best_of(self.fleet, &leaving).map(|(to, turn)| (turn.task, to))
     }
 
     /// The best move to a machine.
@@ -47,14 +48,16 @@ impl View<'_> {
         if !self.grid.machine(to).takes_tasks() {
             return None;
         }
-        let joining = Joining::all(self, Target::of(self, to));
-        let search = self.fleet.search(&joining);
-        let best = search.best(f64::NEG_INFINITY);
-        first(&search, &joining, tie_threshold(best)).map(|(_, turn)| (turn.task, to))
+        let scales = Scales::of(self);
+        let mut joining = Classes::new();
+        joining.extend(Joining::all(&scales, Target::of(self, to)));
+        best_of(self.fleet, &joining).map(|(_, turn)| (turn.task, to))
     }
 
     /// The best move anywhere. Costs O(machines that run anything × machine classes).
     pub fn rebalance(&self) -> Option<Move> {
+        let scales = Scales::of(self);
+        let leaving = |from| Leaving::all(&scales, from).collect::<Classes<_>>();
         let machines = (0..self.grid.machines().len()).map(MachineId::new);
         let mut best = f64::NEG_INFINITY;
         // Those that had the best so far or tied with it.
@@ -62,17 +65,17 @@ impl View<'_> {
         for from in machines.filter(|&machine| self.grid.machine(machine).count() > 0) {
             // Just below, so that ties get through.
             let floor = tie_threshold(best).next_down();
-            let own = self.fleet.search(&Leaving::all(self, from)).best(floor);
+            let own = self.fleet.search(&leaving(from)).best(floor);
             if own > floor {
                 best = best.max(own);
                 leading.push(from);
             }
         }
-        let moves = leading.into_iter().filter_map(|from| {
-            let leaving = Leaving::all(self, from);
+        let firsts = leading.into_iter().filter_map(|from| {
+            let leaving = leaving(from);
             first(&self.fleet.search(&leaving), &leaving, tie_threshold(best))
         });
-        moves.min().map(|(to, turn)| (turn.task, to))
+        firsts.min().map(|(to, turn)| (turn.task, to))
     }
 
     /// The gain of a move if it is worth its cost, and the task of the class for which it is whose turn is first.
@@ -193,9 +196,38 @@ impl Eq for Turn {}
 /// One for each class of tasks: with few classes without memory from the heap.
 type Classes<M> = SmallVec<[M; OWN_BOUNDS]>;
 
+/// Moves are weighed on it. What was weighed last is known: the best move is weighed when it is found, when none before it
+/// is as good, and when its task is asked for.
+struct Scales<'a> {
+    view: View<'a>,
+    latest: Cell<Option<(TaskClassId, MachineId, MachineId)>>,
+    weight: Cell<Option<(f64, Turn)>>,
+}
+
+impl<'a> Scales<'a> {
+    fn of(view: &View<'a>) -> Self {
+        Self { view: *view, latest: Cell::new(None), weight: Cell::new(None) }
+    }
+
+    /// See [`View::weigh`].
+    fn weigh(&self, class: TaskClassId, from: MachineId, to: MachineId) -> Option<(f64, Turn)> {
+        if self.latest.get() != Some((class, from, to)) {
+            self.weight.set(self.view.weigh(class, from, to));
+            self.latest.set(Some((class, from, to)));
+        }
+        self.weight.get()
+    }
+}
+
 /// Tasks that may move: for the machine at the other end, which of them would go and what would be gained.
 trait Movable: Objective {
     fn task(&self, other: MachineId) -> Option<Turn>;
+}
+
+/// The highest gain over all movers; among equals the lowest machine, then the task whose turn is first.
+fn best_of<M: Movable>(fleet: &Fleet, movers: &[M]) -> Option<(MachineId, Turn)> {
+    let search = fleet.search(movers);
+    first(&search, movers, tie_threshold(search.best(f64::NEG_INFINITY)))
 }
 
 /// Of the moves that gain so much, the one to or from the lowest machine; there, of the task whose turn is first.
@@ -228,7 +260,7 @@ impl Worth {
 
 /// Tasks of one class on a machine that would rather be elsewhere.
 struct Leaving<'a> {
-    view: &'a View<'a>,
+    scales: &'a Scales<'a>,
     worth: Worth,
     class: TaskClassId,
     size: Size,
@@ -244,15 +276,16 @@ struct Leaving<'a> {
 }
 
 impl<'a> Leaving<'a> {
-    fn all(view: &'a View<'a>, from: MachineId) -> Classes<Leaving<'a>> {
+    fn all(scales: &'a Scales<'a>, from: MachineId) -> impl Iterator<Item = Leaving<'a>> {
+        let view = &scales.view;
         let machine = view.grid.machine(from);
         let sum = sum_of_times(view.grid, machine);
         let (count, free) = (f64::from(machine.count()), 1.0 - machine.load());
         let worth = Worth::of(view.rule);
-        let leaving = machine.counts().map(|(class, _)| {
+        machine.counts().map(move |(class, _)| {
             let h = view.grid.seconds_per_op(class, from);
             Leaving {
-                view,
+                scales,
                 worth,
                 class,
                 size: Size::from(view.grid.classes().demand(class).needs),
@@ -264,8 +297,7 @@ impl<'a> Leaving<'a> {
                 own: count * h / free,
                 count,
             }
-        });
-        leaving.collect()
+        })
     }
 }
 
@@ -300,13 +332,13 @@ impl Objective for Leaving<'_> {
     }
 
     fn score(&self, to: MachineId) -> f64 {
-        self.view.weigh(self.class, self.from, to).map_or(f64::NEG_INFINITY, |(gain, _)| gain)
+        self.scales.weigh(self.class, self.from, to).map_or(f64::NEG_INFINITY, |(gain, _)| gain)
     }
 }
 
 impl Movable for Leaving<'_> {
     fn task(&self, to: MachineId) -> Option<Turn> {
-        self.view.weigh(self.class, self.from, to).map(|(_, task)| task)
+        self.scales.weigh(self.class, self.from, to).map(|(_, task)| task)
     }
 }
 
@@ -333,7 +365,7 @@ impl Target {
 
 /// Tasks of one class, wherever they are, that the target could take.
 struct Joining<'a> {
-    view: &'a View<'a>,
+    scales: &'a Scales<'a>,
     worth: Worth,
     class: TaskClassId,
     target: Target,
@@ -345,13 +377,14 @@ struct Joining<'a> {
 }
 
 impl<'a> Joining<'a> {
-    fn all(view: &'a View<'a>, target: Target) -> Classes<Joining<'a>> {
+    fn all(scales: &'a Scales<'a>, target: Target) -> impl Iterator<Item = Joining<'a>> {
+        let view = &scales.view;
         let worth = Worth::of(view.rule);
-        let fits = |class: &TaskClassId| view.grid.can_run(*class, target.machine);
-        let joining = view.grid.placed_classes().filter(fits).map(|class| {
+        let fits = move |&class: &TaskClassId| view.grid.can_run(class, target.machine);
+        view.grid.placed_classes().filter(fits).map(move |class| {
             let h = view.grid.seconds_per_op(class, target.machine);
             Joining {
-                view,
+                scales,
                 worth,
                 class,
                 target,
@@ -359,8 +392,7 @@ impl<'a> Joining<'a> {
                 affinity: score::next_share(view.grid, class, view.grid.machine(target.machine)) / h,
                 burden: ((target.count + 1.0) * h + target.sum) / target.free,
             }
-        });
-        joining.collect()
+        })
     }
 }
 
@@ -409,8 +441,8 @@ impl Objective for Joining<'_> {
 impl Joining<'_> {
     fn gain(&self, from: MachineId) -> Option<(f64, Turn)> {
         // The bit that stands for this class may have been set by another.
-        self.view.grid.machine(from).runs_of(self.class).next()?;
-        self.view.weigh(self.class, from, self.target.machine)
+        self.scales.view.grid.machine(from).runs_of(self.class).next()?;
+        self.scales.weigh(self.class, from, self.target.machine)
     }
 }
 

@@ -5,6 +5,7 @@
 //! more are stopped.
 
 use super::answers::Judgement;
+use super::chains::MachinesOfRun;
 use super::runs::{Run, Stage};
 use super::task::Spent;
 use super::{Grid, Task, TaskState};
@@ -86,11 +87,11 @@ impl Grid {
         let spent = if end == RunEnd::Finished { self.spent(now, &run) } else { None };
         self.take_off(now, &run, effects);
         let machines = self.machines_of_run(&run);
-        self.count_end(&run, end, machines.clone());
+        self.count_end(&run, end, &machines);
         self.forget_run(id);
         match (end, self.task(id.task).state) {
             (RunEnd::Finished, TaskState::Waiting | TaskState::Placed | TaskState::Withdrawn) => {
-                self.task_finished(now, (&run, spent), machines, effects);
+                self.task_finished(now, (&run, spent), &machines, effects);
             }
             // Its task waits, or is where another run of it is; or others are to be asked after what it said.
             (RunEnd::Answered(_) | RunEnd::Compared(_), _) if run.stage == Stage::Missing => {
@@ -98,11 +99,11 @@ impl Grid {
             }
             _ if run.stage == Stage::Missing => {}
             (RunEnd::Kept | RunEnd::Lost | RunEnd::Answered(_) | RunEnd::Compared(_), TaskState::Placed) => {
-                self.over(now, id.task, machines, end, effects);
+                self.over(now, id.task, &machines, end, effects);
             }
             (_, TaskState::Finished(_) | TaskState::Withdrawn | TaskState::Retired) => {
                 self.settle_withdrawn(now, id.task);
-                for on in machines {
+                for on in machines.iter() {
                     effects.changes.push(Change::ResidentsChanged(on));
                     self.ask(Cause::Freed(on));
                 }
@@ -140,7 +141,7 @@ impl Grid {
         &mut self,
         now: Time,
         (run, spent): (&Run, Option<Spent>),
-        machines: impl Iterator<Item = MachineId> + Clone,
+        machines: &MachinesOfRun,
         effects: &mut Effects,
     ) {
         let id = run.id.task;
@@ -161,11 +162,11 @@ impl Grid {
         effects.changes.push(Change::Finished(id));
         let was_there = run.stage != Stage::Missing;
         if was_there {
-            effects.changes.extend(machines.clone().map(Change::ResidentsChanged));
+            effects.changes.extend(machines.iter().map(Change::ResidentsChanged));
         }
         self.supersede(now, id, effects);
         if was_there {
-            machines.for_each(|on| self.ask(Cause::Freed(on)));
+            machines.iter().for_each(|on| self.ask(Cause::Freed(on)));
         }
         // Who waits behind it waits for it no more.
         if waited && self.has_waiting() {
@@ -192,17 +193,9 @@ impl Grid {
 
     /// A run of a task that is to go on is over: the one that was held is sent, or the task waits, unless it has other
     /// runs.
-    fn over(
-        &mut self,
-        now: Time,
-        id: TaskId,
-        machines: impl Iterator<Item = MachineId> + Clone,
-        end: RunEnd,
-        effects: &mut Effects,
-    ) {
+    fn over(&mut self, now: Time, id: TaskId, machines: &MachinesOfRun, end: RunEnd, effects: &mut Effects) {
         let has_answers = self.has_answers(id);
         let is_moved = self.runs_of(id).any(|other| other.stage == Stage::Held);
-        let first = machines.clone().next();
         let waits = !has_answers && !self.runs_of(id).any(|other| other.stage != Stage::Missing);
         if waits {
             self.give_back(now, id);
@@ -210,17 +203,17 @@ impl Grid {
         } else {
             self.send_held(id, end, effects);
         }
-        effects.changes.extend(machines.clone().map(Change::ResidentsChanged));
+        effects.changes.extend(machines.iter().map(Change::ResidentsChanged));
         // First whoever has waited longest for that machine, then the task itself, on any.
-        machines.for_each(|on| self.vacated(on));
+        machines.iter().for_each(|on| self.vacated(on));
         if waits || has_answers {
             self.ask(Cause::Submitted(self.task(id).class));
             if waits {
                 self.ask_who_may_be_paid();
             }
-        } else if let Some(on) = first.filter(|_| end == RunEnd::Lost && !is_moved) {
+        } else if end == RunEnd::Lost && !is_moved {
             // A copy is gone and another goes on: whether there is to be one more is asked, though nothing waits.
-            self.ask(Cause::Vacated(on));
+            self.ask(Cause::Vacated(machines.first));
         }
     }
 
