@@ -154,7 +154,10 @@ impl Grid {
             Some(accounts) => accounts.of_mut(payer).end(now, id),
             None => {}
         }
-        self.kept.remove(&id);
+        // Nothing was kept of the run that came to its end.
+        if self.task(id).runs > 1 {
+            self.kept.remove(&id);
+        }
         self.close_comparison(id);
         let task = self.tasks.get_mut(id);
         (task.state, task.ended, task.spent) = (TaskState::Finished(run.on), now, spent);
@@ -387,7 +390,8 @@ impl Grid {
 
     /// The operations that the next run of a task need not do: none where answers are compared, whatever was kept before.
     pub(super) fn kept(&self, id: TaskId) -> f64 {
-        if self.is_compared(id) { 0.0 } else { self.kept.get(&id).copied().unwrap_or(0.0) }
+        let has_kept = self.task(id).runs > 0 && !self.is_compared(id);
+        if has_kept { self.kept.get(&id).copied().unwrap_or(0.0) } else { 0.0 }
     }
 
     /// Off its machine, where it takes room no more.
