@@ -34,7 +34,7 @@ pub trait Objective {
 pub struct Search<'a, O> {
     fleet: &'a Fleet,
     wanted: &'a [O],
-    /// Where anything may be found, in order of machine class.
+    /// Where anything may be found, objective by objective.
     open: SmallVec<[Open; USUALLY_OPEN]>,
     /// The place of the highest bound among them.
     likeliest: usize,
@@ -81,18 +81,38 @@ impl<O: Objective> Search<'_, O> {
         )
     }
 
-    /// The lowest machine whose score for the objective at that place is at least `threshold`.
-    pub fn lowest(&self, wanted: usize, threshold: f64) -> Option<MachineId> {
+    /// Of each objective for which one scores at least `threshold`: its place, and the lowest such machine.
+    pub fn lowest(&self, threshold: f64) -> impl Iterator<Item = (usize, MachineId)> {
+        self.each(move |wanted, open| self.lowest_of(wanted, open, threshold))
+    }
+
+    /// Likewise the highest machine. Costs as [`lowest`](Self::lowest) does.
+    pub fn highest(&self, threshold: f64) -> impl Iterator<Item = (usize, MachineId)> {
+        self.each(move |wanted, open| self.highest_of(wanted, open, threshold))
+    }
+
+    /// What is found for each objective where it may be.
+    fn each(
+        &self,
+        find: impl Fn(&O, &[Open]) -> Option<MachineId>,
+    ) -> impl Iterator<Item = (usize, MachineId)> {
+        self.open.chunk_by(|one, other| one.wanted == other.wanted).filter_map(move |open| {
+            let place = open[0].wanted as usize;
+            Some((place, find(&self.wanted[place], open)?))
+        })
+    }
+
+    fn lowest_of(&self, wanted: &O, open: &[Open], threshold: f64) -> Option<MachineId> {
         let mut lowest: Option<MachineId> = None;
-        for (class, OneClass { machines, tournament, .. }) in self.reaching(wanted, threshold) {
+        for (class, OneClass { machines, tournament, .. }) in self.reaching(open, threshold) {
             // Machines are in order of id: a class that begins after the lowest so far has none lower.
             if machines.first().is_none_or(|first| lowest.is_some_and(|lowest| lowest < *first)) {
                 continue;
             }
             let leaf = tournament.first(
                 threshold,
-                |summary| self.wanted[wanted].bound(class, summary),
-                |leaf| self.wanted[wanted].score(machines[leaf]),
+                |summary| wanted.bound(class, summary),
+                |leaf| wanted.score(machines[leaf]),
             );
             if let Some(found) = leaf.map(|leaf| machines[leaf]) {
                 lowest = Some(lowest.map_or(found, |lowest| lowest.min(found)));
@@ -101,17 +121,16 @@ impl<O: Objective> Search<'_, O> {
         lowest
     }
 
-    /// The highest machine, likewise. Costs as [`lowest`](Self::lowest) does.
-    pub fn highest(&self, wanted: usize, threshold: f64) -> Option<MachineId> {
+    fn highest_of(&self, wanted: &O, open: &[Open], threshold: f64) -> Option<MachineId> {
         let mut highest: Option<MachineId> = None;
-        for (class, OneClass { machines, tournament, .. }) in self.reaching(wanted, threshold) {
+        for (class, OneClass { machines, tournament, .. }) in self.reaching(open, threshold) {
             if machines.last().is_none_or(|last| highest.is_some_and(|highest| highest > *last)) {
                 continue;
             }
             let leaf = tournament.last(
                 threshold,
-                |summary| self.wanted[wanted].bound(class, summary),
-                |leaf| self.wanted[wanted].score(machines[leaf]),
+                |summary| wanted.bound(class, summary),
+                |leaf| wanted.score(machines[leaf]),
             );
             if let Some(found) = leaf.map(|leaf| machines[leaf]) {
                 highest = Some(highest.map_or(found, |highest| highest.max(found)));
@@ -120,12 +139,10 @@ impl<O: Objective> Search<'_, O> {
         highest
     }
 
-    /// The classes with a machine that may score so much for an objective.
-    fn reaching(&self, wanted: usize, threshold: f64) -> impl Iterator<Item = (MachineClassId, &OneClass)> {
-        let reaching = move |open: &&Open| open.bound >= threshold && open.wanted as usize == wanted;
-        self.open
-            .iter()
-            .filter(reaching)
+    /// The classes with a machine that may score so much.
+    fn reaching(&self, open: &[Open], threshold: f64) -> impl Iterator<Item = (MachineClassId, &OneClass)> {
+        open.iter()
+            .filter(move |open| open.bound >= threshold)
             .map(|open| (MachineClassId::new(open.class as usize), &self.fleet.classes[open.class as usize]))
     }
 }
@@ -232,9 +249,9 @@ impl Fleet {
         // Filled in place, since it is large.
         let mut search = Search { fleet: self, wanted, open: SmallVec::new(), likeliest: 0 };
         let mut highest = f64::NEG_INFINITY;
-        for (index, class) in self.classes.iter().enumerate() {
-            let Some(root) = class.tournament.root() else { continue };
-            for (place, objective) in wanted.iter().enumerate() {
+        for (place, objective) in wanted.iter().enumerate() {
+            for (index, class) in self.classes.iter().enumerate() {
+                let Some(root) = class.tournament.root() else { continue };
                 let bound = objective.bound(MachineClassId::new(index), root);
                 if bound > highest {
                     (search.likeliest, highest) = (search.open.len(), bound);

@@ -239,7 +239,7 @@ pub(crate) fn search(choose: Choose, fleet: &Fleet, wanted: impl Objective) -> O
         | Choose::Best
         | Choose::BestByLot
         | Choose::Proportional { .. }
-        | Choose::TwoChoices => search.lowest(0, tie_threshold(best)),
-        Choose::BestLatest => search.highest(0, tie_threshold(best)),
+        | Choose::TwoChoices => search.lowest(tie_threshold(best)).next().map(|(_, on)| on),
+        Choose::BestLatest => search.highest(tie_threshold(best)).next().map(|(_, on)| on),
     }
 }

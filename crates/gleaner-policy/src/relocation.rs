@@ -227,16 +227,14 @@ trait Movable: Objective {
 /// The highest gain over all movers; among equals the lowest machine, then the task whose turn is first.
 fn best_of<M: Movable>(fleet: &Fleet, movers: &[M]) -> Option<(MachineId, Turn)> {
     let search = fleet.search(movers);
-    first(&search, movers, tie_threshold(search.best(f64::NEG_INFINITY)))
+    let best = search.best(f64::NEG_INFINITY);
+    if best == f64::NEG_INFINITY { None } else { first(&search, movers, tie_threshold(best)) }
 }
 
 /// Of the moves that gain so much, the one to or from the lowest machine; there, of the task whose turn is first.
 fn first<M: Movable>(search: &Search<'_, M>, movers: &[M], threshold: f64) -> Option<(MachineId, Turn)> {
-    let firsts = movers.iter().enumerate().filter_map(|(place, mover)| {
-        let machine = search.lowest(place, threshold)?;
-        Some((machine, mover.task(machine)?))
-    });
-    firsts.min()
+    let lowest = search.lowest(threshold);
+    lowest.filter_map(|(place, machine)| Some((machine, movers[place].task(machine)?))).min()
 }
 
 /// What a gain is, and how large it has to be.
