@@ -30,64 +30,89 @@ pub trait Objective {
     fn score(&self, machine: MachineId) -> f64;
 }
 
-/// A search over all machines.
+/// A search over all machines, for one objective or for several at a time.
 pub struct Search<'a, O> {
     fleet: &'a Fleet,
-    wanted: O,
-    /// By class: what its best machine could score at most.
-    bounds: SmallVec<[f64; USUAL_CLASSES]>,
-    /// The class with the highest bound.
+    wanted: &'a [O],
+    /// Where anything may be found, objective by objective.
+    open: SmallVec<[Open; USUALLY_OPEN]>,
+    /// The place of the highest bound among them.
     likeliest: usize,
-    highest: f64,
 }
 
-/// So many classes are searched without memory from the heap.
-const USUAL_CLASSES: usize = 32;
+/// A machine class in which an objective may find something.
+#[derive(Clone, Copy)]
+struct Open {
+    /// What its best machine could score at most.
+    bound: f64,
+    class: u32,
+    /// The place of the objective.
+    wanted: u32,
+}
+
+/// So much is open without memory from the heap.
+const USUALLY_OPEN: usize = 32;
 
 impl<O: Objective> Search<'_, O> {
-    /// What is looked for.
-    pub fn wanted(&self) -> &O {
-        &self.wanted
-    }
-
-    /// The highest score above `floor`, or `floor`.
+    /// The highest score of all objectives above `floor`, or `floor`.
     #[inline]
     pub fn best(&self, floor: f64) -> f64 {
-        if self.highest <= floor {
+        let Some(&likeliest) = self.open.get(self.likeliest) else { return floor };
+        if likeliest.bound <= floor {
             return floor;
         }
-        // Where that class comes first, most of the others end at their root.
-        let mut best = self.best_of(self.likeliest, floor);
-        for (index, &bound) in self.bounds.iter().enumerate() {
-            if bound > best && index != self.likeliest {
-                best = self.best_of(index, best);
+        // Where that comes first, most of the others end at their root.
+        let mut best = self.best_of(likeliest, floor);
+        for (place, &open) in self.open.iter().enumerate() {
+            if open.bound > best && place != self.likeliest {
+                best = self.best_of(open, best);
             }
         }
         best
     }
 
-    fn best_of(&self, index: usize, floor: f64) -> f64 {
-        let OneClass { machines, tournament, .. } = &self.fleet.classes[index];
-        let class = MachineClassId::new(index);
+    fn best_of(&self, Open { class, wanted, .. }: Open, floor: f64) -> f64 {
+        let OneClass { machines, tournament, .. } = &self.fleet.classes[class as usize];
+        let (class, wanted) = (MachineClassId::new(class as usize), &self.wanted[wanted as usize]);
         tournament.best_below_root(
             floor,
-            |summary| self.wanted.bound(class, summary),
-            |leaf| self.wanted.score(machines[leaf]),
+            |summary| wanted.bound(class, summary),
+            |leaf| wanted.score(machines[leaf]),
         )
     }
 
-    /// The lowest machine whose score is at least `threshold`.
-    pub fn lowest(&self, threshold: f64) -> Option<MachineId> {
+    /// Of each objective for which one scores at least `threshold`: its place, and the lowest such machine.
+    pub fn lowest(&self, threshold: f64) -> impl Iterator<Item = (usize, MachineId)> {
+        self.each(move |wanted, open| self.lowest_of(wanted, open, threshold))
+    }
+
+    /// Likewise the highest machine. Costs as [`lowest`](Self::lowest) does.
+    pub fn highest(&self, threshold: f64) -> impl Iterator<Item = (usize, MachineId)> {
+        self.each(move |wanted, open| self.highest_of(wanted, open, threshold))
+    }
+
+    /// What is found for each objective where it may be.
+    fn each(
+        &self,
+        find: impl Fn(&O, &[Open]) -> Option<MachineId>,
+    ) -> impl Iterator<Item = (usize, MachineId)> {
+        self.open.chunk_by(|one, other| one.wanted == other.wanted).filter_map(move |open| {
+            let place = open[0].wanted as usize;
+            Some((place, find(&self.wanted[place], open)?))
+        })
+    }
+
+    fn lowest_of(&self, wanted: &O, open: &[Open], threshold: f64) -> Option<MachineId> {
         let mut lowest: Option<MachineId> = None;
-        for (class, OneClass { machines, tournament, .. }) in self.reaching(threshold) {
+        for (class, OneClass { machines, tournament, .. }) in self.reaching(open, threshold) {
             // Machines are in order of id: a class that begins after the lowest so far has none lower.
             if machines.first().is_none_or(|first| lowest.is_some_and(|lowest| lowest < *first)) {
                 continue;
             }
             let leaf = tournament.first(
                 threshold,
-                |summary| self.wanted.bound(class, summary),
-                |leaf| self.wanted.score(machines[leaf]),
+                |summary| wanted.bound(class, summary),
+                |leaf| wanted.score(machines[leaf]),
             );
             if let Some(found) = leaf.map(|leaf| machines[leaf]) {
                 lowest = Some(lowest.map_or(found, |lowest| lowest.min(found)));
@@ -96,17 +121,16 @@ impl<O: Objective> Search<'_, O> {
         lowest
     }
 
-    /// The highest machine whose score is at least `threshold`. Costs as [`lowest`](Self::lowest) does.
-    pub fn highest(&self, threshold: f64) -> Option<MachineId> {
+    fn highest_of(&self, wanted: &O, open: &[Open], threshold: f64) -> Option<MachineId> {
         let mut highest: Option<MachineId> = None;
-        for (class, OneClass { machines, tournament, .. }) in self.reaching(threshold) {
+        for (class, OneClass { machines, tournament, .. }) in self.reaching(open, threshold) {
             if machines.last().is_none_or(|last| highest.is_some_and(|highest| highest > *last)) {
                 continue;
             }
             let leaf = tournament.last(
                 threshold,
-                |summary| self.wanted.bound(class, summary),
-                |leaf| self.wanted.score(machines[leaf]),
+                |summary| wanted.bound(class, summary),
+                |leaf| wanted.score(machines[leaf]),
             );
             if let Some(found) = leaf.map(|leaf| machines[leaf]) {
                 highest = Some(highest.map_or(found, |highest| highest.max(found)));
@@ -116,10 +140,10 @@ impl<O: Objective> Search<'_, O> {
     }
 
     /// The classes with a machine that may score so much.
-    fn reaching(&self, threshold: f64) -> impl Iterator<Item = (MachineClassId, &OneClass)> {
-        let classes = self.bounds.iter().zip(&self.fleet.classes).enumerate();
-        let reaching = classes.filter(move |(_, (bound, _))| **bound >= threshold);
-        reaching.map(|(index, (_, class))| (MachineClassId::new(index), class))
+    fn reaching(&self, open: &[Open], threshold: f64) -> impl Iterator<Item = (MachineClassId, &OneClass)> {
+        open.iter()
+            .filter(move |open| open.bound >= threshold)
+            .map(|open| (MachineClassId::new(open.class as usize), &self.fleet.classes[open.class as usize]))
     }
 }
 
@@ -219,24 +243,24 @@ impl Fleet {
         classes.filter(move |(_, class)| takes(class)).map(|(index, _)| MachineClassId::new(index))
     }
 
-    /// Begins to look for a machine. Costs a bound for each machine class.
+    /// Begins to look for machines. Costs a bound for each machine class and each objective.
     #[inline]
-    pub fn search<O: Objective>(&self, wanted: O) -> Search<'_, O> {
-        // Filled in place: it is large, and whoever asks begins many searches.
-        let mut search =
-            Search { fleet: self, wanted, bounds: SmallVec::new(), likeliest: 0, highest: f64::NEG_INFINITY };
-        search.bounds.resize(self.classes.len(), f64::NEG_INFINITY);
-        let (mut likeliest, mut highest) = (0, f64::NEG_INFINITY);
-        let (bounds, wanted) = (search.bounds.as_mut_slice(), &search.wanted);
-        for (index, (class, own)) in self.classes.iter().zip(bounds).enumerate() {
-            let Some(root) = class.tournament.root() else { continue };
-            let bound = wanted.bound(MachineClassId::new(index), root);
-            *own = bound;
-            if bound > highest {
-                (likeliest, highest) = (index, bound);
+    pub fn search<'a, O: Objective>(&'a self, wanted: &'a [O]) -> Search<'a, O> {
+        // Filled in place, since it is large.
+        let mut search = Search { fleet: self, wanted, open: SmallVec::new(), likeliest: 0 };
+        let mut highest = f64::NEG_INFINITY;
+        for (place, objective) in wanted.iter().enumerate() {
+            for (index, class) in self.classes.iter().enumerate() {
+                let Some(root) = class.tournament.root() else { continue };
+                let bound = objective.bound(MachineClassId::new(index), root);
+                if bound > highest {
+                    (search.likeliest, highest) = (search.open.len(), bound);
+                }
+                if bound > f64::NEG_INFINITY {
+                    search.open.push(Open { bound, class: index as u32, wanted: place as u32 });
+                }
             }
         }
-        (search.likeliest, search.highest) = (likeliest, highest);
         search
     }
 

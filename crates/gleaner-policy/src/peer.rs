@@ -153,7 +153,7 @@ impl Peer {
             }
             let shortest =
                 Seeker::new((self.recipe.score, self.recipe.choose), grid, class, Wanted::Shortest);
-            let least = self.fleet.search(shortest).best(f64::NEG_INFINITY);
+            let least = self.fleet.search(&[shortest]).best(f64::NEG_INFINITY);
             if least == f64::NEG_INFINITY { None } else { self.find(grid, class, Wanted::Queue(-least)) }
         };
         let task = self.line.next(grid, |class| queue(class).is_some())?;

@@ -223,7 +223,8 @@ fn power_bound(score: Score, h: f64, (classes, machine): (&Classes, MachineClass
 
 /// The machine that is chosen among those with the best score.
 pub(crate) fn search(choose: Choose, fleet: &Fleet, wanted: impl Objective) -> Option<MachineId> {
-    let search = fleet.search(wanted);
+    let wanted = [wanted];
+    let search = fleet.search(&wanted);
     let best = match choose {
         Choose::First => 0.0,
         Choose::Best
@@ -238,7 +239,7 @@ pub(crate) fn search(choose: Choose, fleet: &Fleet, wanted: impl Objective) -> O
         | Choose::Best
         | Choose::BestByLot
         | Choose::Proportional { .. }
-        | Choose::TwoChoices => search.lowest(tie_threshold(best)),
-        Choose::BestLatest => search.highest(tie_threshold(best)),
+        | Choose::TwoChoices => search.lowest(tie_threshold(best)).next().map(|(_, on)| on),
+        Choose::BestLatest => search.highest(tie_threshold(best)).next().map(|(_, on)| on),
     }
 }

@@ -5,13 +5,15 @@
 //! way one end is given, and the search is over task classes and machine classes: no task is scored by itself.
 
 use crate::Score;
-use crate::fleet::{Fleet, Objective, Size, Summary};
+use crate::fleet::{Fleet, OWN_BOUNDS, Objective, Search, Size, Summary};
 use crate::parts::relocate::{Mover, Relocate};
 use crate::parts::score::{self, sum_of_times};
 use crate::placement::ROUNDING;
 use crate::standing::patience_ends;
 use gleaner_core::{Grid, exceeds, tie_threshold};
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
+use smallvec::SmallVec;
+use std::cell::Cell;
 use std::cmp::Ordering;
 
 /// A task and the machine to take it to.
@@ -35,7 +37,10 @@ pub struct View<'a> {
 impl View<'_> {
     /// The best move away from a machine.
     pub fn push(&self, from: MachineId) -> Option<Move> {
-        choose(self.fleet, Leaving::all(self, from)).map(|(machine, task)| (task, machine))
+        let scales = Scales::of(self);
+        let mut leaving = Classes::new();
+        leaving.extend(Leaving::all(&scales, from));
+        best_of(self.fleet, &leaving).map(|(to, turn)| (turn.task, to))
     }
 
     /// The best move to a machine.
@@ -43,16 +48,34 @@ impl View<'_> {
         if !self.grid.machine(to).takes_tasks() {
             return None;
         }
-        let target = Target::of(self, to);
-        choose(self.fleet, Joining::all(self, target)).map(|(_, task)| (task, to))
+        let scales = Scales::of(self);
+        let mut joining = Classes::new();
+        joining.extend(Joining::all(&scales, Target::of(self, to)));
+        best_of(self.fleet, &joining).map(|(_, turn)| (turn.task, to))
     }
 
     /// The best move anywhere. Costs O(machines that run anything × machine classes).
     pub fn rebalance(&self) -> Option<Move> {
+        let scales = Scales::of(self);
+        let leaving = |from| Leaving::all(&scales, from).collect::<Classes<_>>();
         let machines = (0..self.grid.machines().len()).map(MachineId::new);
-        let busy = machines.filter(|&machine| self.grid.machine(machine).count() > 0);
-        choose(self.fleet, busy.flat_map(|from| Leaving::all(self, from)))
-            .map(|(machine, task)| (task, machine))
+        let mut best = f64::NEG_INFINITY;
+        // Those that had the best so far or tied with it.
+        let mut leading = Vec::new();
+        for from in machines.filter(|&machine| self.grid.machine(machine).count() > 0) {
+            // Just below, so that ties get through.
+            let floor = tie_threshold(best).next_down();
+            let own = self.fleet.search(&leaving(from)).best(floor);
+            if own > floor {
+                best = best.max(own);
+                leading.push(from);
+            }
+        }
+        let firsts = leading.into_iter().filter_map(|from| {
+            let leaving = leaving(from);
+            first(&self.fleet.search(&leaving), &leaving, tie_threshold(best))
+        });
+        firsts.min().map(|(to, turn)| (turn.task, to))
     }
 
     /// The gain of a move if it is worth its cost, and the task of the class for which it is whose turn is first.
@@ -170,32 +193,48 @@ impl PartialEq for Turn {
 
 impl Eq for Turn {}
 
+/// One for each class of tasks: with few classes without memory from the heap.
+type Classes<M> = SmallVec<[M; OWN_BOUNDS]>;
+
+/// Moves are weighed on it. What was weighed last is known: the best move is weighed when it is found, when none before it
+/// is as good, and when its task is asked for.
+struct Scales<'a> {
+    view: View<'a>,
+    latest: Cell<Option<(TaskClassId, MachineId, MachineId)>>,
+    weight: Cell<Option<(f64, Turn)>>,
+}
+
+impl<'a> Scales<'a> {
+    fn of(view: &View<'a>) -> Self {
+        Self { view: *view, latest: Cell::new(None), weight: Cell::new(None) }
+    }
+
+    /// See [`View::weigh`].
+    fn weigh(&self, class: TaskClassId, from: MachineId, to: MachineId) -> Option<(f64, Turn)> {
+        if self.latest.get() != Some((class, from, to)) {
+            self.weight.set(self.view.weigh(class, from, to));
+            self.latest.set(Some((class, from, to)));
+        }
+        self.weight.get()
+    }
+}
+
 /// Tasks that may move: for the machine at the other end, which of them would go and what would be gained.
 trait Movable: Objective {
     fn task(&self, other: MachineId) -> Option<Turn>;
 }
 
 /// The highest gain over all movers; among equals the lowest machine, then the task whose turn is first.
-fn choose(fleet: &Fleet, movers: impl Iterator<Item = impl Movable>) -> Option<(MachineId, TaskId)> {
-    let mut best = f64::NEG_INFINITY;
-    // Those that had the best so far or tied with it: seldom more than one, and none where nothing moves.
-    let mut leading = Vec::new();
-    for mover in movers {
-        // Just below, so that ties get through.
-        let floor = tie_threshold(best).next_down();
-        let search = fleet.search(mover);
-        let own = search.best(floor);
-        if own > floor {
-            best = best.max(own);
-            leading.push(search);
-        }
-    }
-    let threshold = tie_threshold(best);
-    let candidates = leading.iter().filter_map(|search| {
-        let machine = search.lowest(threshold)?;
-        Some((machine, search.wanted().task(machine)?))
-    });
-    candidates.min().map(|(machine, turn)| (machine, turn.task))
+fn best_of<M: Movable>(fleet: &Fleet, movers: &[M]) -> Option<(MachineId, Turn)> {
+    let search = fleet.search(movers);
+    let best = search.best(f64::NEG_INFINITY);
+    if best == f64::NEG_INFINITY { None } else { first(&search, movers, tie_threshold(best)) }
+}
+
+/// Of the moves that gain so much, the one to or from the lowest machine; there, of the task whose turn is first.
+fn first<M: Movable>(search: &Search<'_, M>, movers: &[M], threshold: f64) -> Option<(MachineId, Turn)> {
+    let lowest = search.lowest(threshold);
+    lowest.filter_map(|(place, machine)| Some((machine, movers[place].task(machine)?))).min()
 }
 
 /// What a gain is, and how large it has to be.
@@ -219,7 +258,7 @@ impl Worth {
 
 /// Tasks of one class on a machine that would rather be elsewhere.
 struct Leaving<'a> {
-    view: &'a View<'a>,
+    scales: &'a Scales<'a>,
     worth: Worth,
     class: TaskClassId,
     size: Size,
@@ -235,7 +274,8 @@ struct Leaving<'a> {
 }
 
 impl<'a> Leaving<'a> {
-    fn all(view: &'a View<'a>, from: MachineId) -> impl Iterator<Item = Leaving<'a>> {
+    fn all(scales: &'a Scales<'a>, from: MachineId) -> impl Iterator<Item = Leaving<'a>> {
+        let view = &scales.view;
         let machine = view.grid.machine(from);
         let sum = sum_of_times(view.grid, machine);
         let (count, free) = (f64::from(machine.count()), 1.0 - machine.load());
@@ -243,7 +283,7 @@ impl<'a> Leaving<'a> {
         machine.counts().map(move |(class, _)| {
             let h = view.grid.seconds_per_op(class, from);
             Leaving {
-                view,
+                scales,
                 worth,
                 class,
                 size: Size::from(view.grid.classes().demand(class).needs),
@@ -290,13 +330,13 @@ impl Objective for Leaving<'_> {
     }
 
     fn score(&self, to: MachineId) -> f64 {
-        self.view.weigh(self.class, self.from, to).map_or(f64::NEG_INFINITY, |(gain, _)| gain)
+        self.scales.weigh(self.class, self.from, to).map_or(f64::NEG_INFINITY, |(gain, _)| gain)
     }
 }
 
 impl Movable for Leaving<'_> {
     fn task(&self, to: MachineId) -> Option<Turn> {
-        self.view.weigh(self.class, self.from, to).map(|(_, task)| task)
+        self.scales.weigh(self.class, self.from, to).map(|(_, task)| task)
     }
 }
 
@@ -323,7 +363,7 @@ impl Target {
 
 /// Tasks of one class, wherever they are, that the target could take.
 struct Joining<'a> {
-    view: &'a View<'a>,
+    scales: &'a Scales<'a>,
     worth: Worth,
     class: TaskClassId,
     target: Target,
@@ -335,13 +375,14 @@ struct Joining<'a> {
 }
 
 impl<'a> Joining<'a> {
-    fn all(view: &'a View<'a>, target: Target) -> impl Iterator<Item = Joining<'a>> {
+    fn all(scales: &'a Scales<'a>, target: Target) -> impl Iterator<Item = Joining<'a>> {
+        let view = &scales.view;
         let worth = Worth::of(view.rule);
         let fits = move |&class: &TaskClassId| view.grid.can_run(class, target.machine);
         view.grid.placed_classes().filter(fits).map(move |class| {
             let h = view.grid.seconds_per_op(class, target.machine);
             Joining {
-                view,
+                scales,
                 worth,
                 class,
                 target,
@@ -360,10 +401,10 @@ impl Objective for Joining<'_> {
     )]
     #[inline(always)]
     fn bound(&self, class: MachineClassId, summary: &Summary) -> f64 {
-        let h = self.seconds_per_op[class.index()];
         if !summary.may_hold(self.class) {
             return f64::NEG_INFINITY;
         }
+        let h = self.seconds_per_op[class.index()];
         let bound = match self.worth.score {
             // Where it cannot run, as a machine that was measured anew may turn out, it stands still: anything is better.
             Score::Greedy | Score::Social if h == f64::INFINITY => f64::INFINITY,
@@ -398,8 +439,8 @@ impl Objective for Joining<'_> {
 impl Joining<'_> {
     fn gain(&self, from: MachineId) -> Option<(f64, Turn)> {
         // The bit that stands for this class may have been set by another.
-        self.view.grid.machine(from).runs_of(self.class).next()?;
-        self.view.weigh(self.class, from, self.target.machine)
+        self.scales.view.grid.machine(from).runs_of(self.class).next()?;
+        self.scales.weigh(self.class, from, self.target.machine)
     }
 }
 

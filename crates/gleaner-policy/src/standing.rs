@@ -105,6 +105,9 @@ impl Standing {
 
     /// When the next may be moved.
     pub(crate) fn next(&self, now: Time) -> Option<Time> {
+        if self.moments.is_empty() {
+            return None;
+        }
         self.moments.range((now.next(), MachineId::new(0))..).next().map(|(moment, _)| *moment)
     }
 

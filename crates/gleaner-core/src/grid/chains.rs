@@ -5,6 +5,19 @@ use super::runs::{Run, Stage};
 use crate::Part;
 use gleaner_units::{MachineId, Ops, RunId, TaskId, Time};
 
+/// One, and for a run of several parts others.
+pub(super) struct MachinesOfRun {
+    pub(super) first: MachineId,
+    others: Vec<MachineId>,
+}
+
+impl MachinesOfRun {
+    #[inline]
+    pub(super) fn iter(&self) -> impl Iterator<Item = MachineId> + '_ {
+        std::iter::once(self.first).chain(self.others.iter().copied())
+    }
+}
+
 impl Grid {
     /// The runs of a task that are not over, newest first.
     #[inline]
@@ -40,10 +53,10 @@ impl Grid {
 
     /// The machines that a run is on.
     #[inline]
-    pub(super) fn machines_of_run(&self, run: &Run) -> impl Iterator<Item = MachineId> + Clone + use<> {
-        let others: Vec<MachineId> =
+    pub(super) fn machines_of_run(&self, run: &Run) -> MachinesOfRun {
+        let others =
             if run.is_wide { self.parts_of(run).skip(1).map(|part| part.on).collect() } else { Vec::new() };
-        std::iter::once(run.on).chain(others)
+        MachinesOfRun { first: run.on, others }
     }
 
     /// The machine that a task is on, or on its way to, as far as it is to stay there; of several the one that it was

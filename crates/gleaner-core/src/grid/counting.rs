@@ -1,5 +1,6 @@
 //! What came of runs is counted, machine by machine: see [`super::reliability`].
 
+use super::chains::MachinesOfRun;
 use super::reliability::Ends;
 use super::{Grid, Run, Stage};
 use crate::RunEnd;
@@ -27,10 +28,10 @@ impl Grid {
     }
 
     /// A run is over on these machines.
-    pub(super) fn count_end(&mut self, run: &Run, end: RunEnd, machines: impl Iterator<Item = MachineId>) {
+    pub(super) fn count_end(&mut self, run: &Run, end: RunEnd, machines: &MachinesOfRun) {
         let was_missing = run.stage == Stage::Missing;
         let is_lost = end == RunEnd::Lost && matches!(run.stage, Stage::Sent | Stage::Running);
-        for machine in machines {
+        for machine in machines.iter() {
             if end == RunEnd::Finished && !run.is_superseded {
                 let ends = self.ends_on_mut(machine);
                 ends.finished = ends.finished.saturating_add(1);

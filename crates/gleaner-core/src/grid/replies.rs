@@ -5,6 +5,7 @@
 //! more are stopped.
 
 use super::answers::Judgement;
+use super::chains::MachinesOfRun;
 use super::runs::{Run, Stage};
 use super::task::Spent;
 use super::{Grid, Task, TaskState};
@@ -86,11 +87,11 @@ impl Grid {
         let spent = if end == RunEnd::Finished { self.spent(now, &run) } else { None };
         self.take_off(now, &run, effects);
         let machines = self.machines_of_run(&run);
-        self.count_end(&run, end, machines.clone());
+        self.count_end(&run, end, &machines);
         self.forget_run(id);
         match (end, self.task(id.task).state) {
             (RunEnd::Finished, TaskState::Waiting | TaskState::Placed | TaskState::Withdrawn) => {
-                self.task_finished(now, (&run, spent), machines, effects);
+                self.task_finished(now, (&run, spent), &machines, effects);
             }
             // Its task waits, or is where another run of it is; or others are to be asked after what it said.
             (RunEnd::Answered(_) | RunEnd::Compared(_), _) if run.stage == Stage::Missing => {
@@ -98,11 +99,11 @@ impl Grid {
             }
             _ if run.stage == Stage::Missing => {}
             (RunEnd::Kept | RunEnd::Lost | RunEnd::Answered(_) | RunEnd::Compared(_), TaskState::Placed) => {
-                self.over(now, id.task, machines, end, effects);
+                self.over(now, id.task, &machines, end, effects);
             }
             (_, TaskState::Finished(_) | TaskState::Withdrawn | TaskState::Retired) => {
                 self.settle_withdrawn(now, id.task);
-                for on in machines {
+                for on in machines.iter() {
                     effects.changes.push(Change::ResidentsChanged(on));
                     self.ask(Cause::Freed(on));
                 }
@@ -140,7 +141,7 @@ impl Grid {
         &mut self,
         now: Time,
         (run, spent): (&Run, Option<Spent>),
-        machines: impl Iterator<Item = MachineId> + Clone,
+        machines: &MachinesOfRun,
         effects: &mut Effects,
     ) {
         let id = run.id.task;
@@ -153,7 +154,10 @@ impl Grid {
             Some(accounts) => accounts.of_mut(payer).end(now, id),
             None => {}
         }
-        self.kept.remove(&id);
+        // Nothing was kept of the run that came to its end.
+        if self.task(id).runs > 1 {
+            self.kept.remove(&id);
+        }
         self.close_comparison(id);
         let task = self.tasks.get_mut(id);
         (task.state, task.ended, task.spent) = (TaskState::Finished(run.on), now, spent);
@@ -161,11 +165,11 @@ impl Grid {
         effects.changes.push(Change::Finished(id));
         let was_there = run.stage != Stage::Missing;
         if was_there {
-            effects.changes.extend(machines.clone().map(Change::ResidentsChanged));
+            effects.changes.extend(machines.iter().map(Change::ResidentsChanged));
         }
         self.supersede(now, id, effects);
         if was_there {
-            machines.for_each(|on| self.ask(Cause::Freed(on)));
+            machines.iter().for_each(|on| self.ask(Cause::Freed(on)));
         }
         // Who waits behind it waits for it no more.
         if waited && self.has_waiting() {
@@ -192,17 +196,9 @@ impl Grid {
 
     /// A run of a task that is to go on is over: the one that was held is sent, or the task waits, unless it has other
     /// runs.
-    fn over(
-        &mut self,
-        now: Time,
-        id: TaskId,
-        machines: impl Iterator<Item = MachineId> + Clone,
-        end: RunEnd,
-        effects: &mut Effects,
-    ) {
+    fn over(&mut self, now: Time, id: TaskId, machines: &MachinesOfRun, end: RunEnd, effects: &mut Effects) {
         let has_answers = self.has_answers(id);
         let is_moved = self.runs_of(id).any(|other| other.stage == Stage::Held);
-        let first = machines.clone().next();
         let waits = !has_answers && !self.runs_of(id).any(|other| other.stage != Stage::Missing);
         if waits {
             self.give_back(now, id);
@@ -210,17 +206,17 @@ impl Grid {
         } else {
             self.send_held(id, end, effects);
         }
-        effects.changes.extend(machines.clone().map(Change::ResidentsChanged));
+        effects.changes.extend(machines.iter().map(Change::ResidentsChanged));
         // First whoever has waited longest for that machine, then the task itself, on any.
-        machines.for_each(|on| self.vacated(on));
+        machines.iter().for_each(|on| self.vacated(on));
         if waits || has_answers {
             self.ask(Cause::Submitted(self.task(id).class));
             if waits {
                 self.ask_who_may_be_paid();
             }
-        } else if let Some(on) = first.filter(|_| end == RunEnd::Lost && !is_moved) {
+        } else if end == RunEnd::Lost && !is_moved {
             // A copy is gone and another goes on: whether there is to be one more is asked, though nothing waits.
-            self.ask(Cause::Vacated(on));
+            self.ask(Cause::Vacated(machines.first));
         }
     }
 
@@ -394,7 +390,8 @@ impl Grid {
 
     /// The operations that the next run of a task need not do: none where answers are compared, whatever was kept before.
     pub(super) fn kept(&self, id: TaskId) -> f64 {
-        if self.is_compared(id) { 0.0 } else { self.kept.get(&id).copied().unwrap_or(0.0) }
+        let has_kept = self.task(id).runs > 0 && !self.is_compared(id);
+        if has_kept { self.kept.get(&id).copied().unwrap_or(0.0) } else { 0.0 }
     }
 
     /// Off its machine, where it takes room no more.
