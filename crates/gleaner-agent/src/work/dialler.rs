@@ -17,6 +17,7 @@ use std::convert::Infallible;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Notify, mpsc};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
@@ -65,14 +66,17 @@ pub(crate) struct Dialler {
 }
 
 impl Outgoing {
-    /// Sends something; the error is that the queue is full or the connection gone.
+    /// Sends something; the error is that the queue is full. Where the connection is gone, [`News::Closed`] will say why.
     pub(crate) fn send(&self, message: FromAgent) -> Result<(), ()> {
-        self.queue.try_send(message).map_err(drop)
+        match self.queue.try_send(message) {
+            Ok(()) | Err(TrySendError::Closed(_)) => Ok(()),
+            Err(TrySendError::Full(_)) => Err(()),
+        }
     }
 
     /// Whether output may be sent without piling up.
     pub(crate) fn has_room(&self) -> bool {
-        self.queue.max_capacity() - self.queue.capacity() < QUEUE_LOW
+        !self.queue.is_closed() && self.queue.max_capacity() - self.queue.capacity() < QUEUE_LOW
     }
 }
 

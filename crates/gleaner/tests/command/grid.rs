@@ -201,7 +201,7 @@ fn a_folder_without_a_journal_is_a_mistake() {
         (format!("backup {empty}/b --home {nowhere}"), no_journal),
         (format!("serve --home {junk}"), "is no folder, and none can be made there"),
         (format!("serve --home {junk}/below"), "is no folder, and none can be made there"),
-        (format!("owner set idle_seconds 5 --home {nowhere}"), "No such file or directory"),
+        (format!("owner set idle_seconds 5 --home {nowhere}"), "there is no folder"),
     ] {
         let (code, error) = gleaner(home.path(), &line);
         assert_eq!(code, 2, "{line}: {error}");
