@@ -12,7 +12,7 @@ export interface paths {
             cookie?: never;
         };
         /** A page that shows the grid to who has a token. */
-        get: operations["page"];
+        get: operations["get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -31,7 +31,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Enrols an agent, which uses the join token up. The same key with the same token gets the same answer again. */
-        post: operations["enrol"];
+        post: operations["post_agents"];
         delete?: never;
         options?: never;
         head?: never;
@@ -45,15 +45,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sends a file. A file that is damaged ends before its length is reached. */
-        get: operations["get"];
+        /**
+         * Sends a file. A file that is damaged ends before its length is reached.
+         *     It is one that the caller sent, or that a job of theirs names as an input; for who sees everybody's jobs, any. What a task left is at
+         *     `/api/v1/jobs/{job}/tasks/{task}/files`.
+         */
+        get: operations["get_blobs_hash"];
         /** Stores a file. One that is there already is stored anew. */
-        put: operations["put"];
+        put: operations["put_blobs_hash"];
         post?: never;
         delete?: never;
         options?: never;
         /** Whether a file is there; if it is, it stays there for a while, so that a job can be submitted that needs it. */
-        head: operations["head"];
+        head: operations["head_blobs_hash"];
         patch?: never;
         trace?: never;
     };
@@ -65,9 +69,9 @@ export interface paths {
             cookie?: never;
         };
         /** The budget, and what became of it: for the caller, or for an administrator for all. */
-        get: operations["budget"];
+        get: operations["get_budget"];
         /** Lets so much be spent from now on, or lets running cost nothing; what runs stays. */
-        put: operations["set_budget"];
+        put: operations["put_budget"];
         post?: never;
         delete?: never;
         options?: never;
@@ -83,7 +87,7 @@ export interface paths {
             cookie?: never;
         };
         /** The queue and waits over the last day, a sample a minute: about the tasks of all users, whoever asks. */
-        get: operations["day"];
+        get: operations["get_day"];
         put?: never;
         post?: never;
         delete?: never;
@@ -100,7 +104,7 @@ export interface paths {
             cookie?: never;
         };
         /** What each machine's owner and the grid used of it over the last day. */
-        get: operations["machines"];
+        get: operations["get_day_machines"];
         put?: never;
         post?: never;
         delete?: never;
@@ -117,7 +121,7 @@ export interface paths {
             cookie?: never;
         };
         /** The latest runs of the last day: of the caller's tasks, or for an administrator of all. */
-        get: operations["runs"];
+        get: operations["get_day_runs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -134,7 +138,7 @@ export interface paths {
             cookie?: never;
         };
         /** What was used in the last day, and asked for: by the caller, or for an administrator by all. */
-        get: operations["usages"];
+        get: operations["get_day_use"];
         put?: never;
         post?: never;
         delete?: never;
@@ -153,9 +157,10 @@ export interface paths {
         /**
          * What happens from now on to machines and to the caller's jobs, or for an administrator to all. Each event is a
          *     `LiveEvent`; an event `missed` says how many were left out, because the caller did not read fast enough. The stream of
-         *     one job ends behind the last of its events, once the job is over.
+         *     one job ends behind the last of its events, once the job is over. Where the coordinator stops, the last event is `stopped`: what happens
+         *     until it is asked again, no stream tells.
          */
-        get: operations["events"];
+        get: operations["get_events"];
         put?: never;
         post?: never;
         delete?: never;
@@ -172,7 +177,7 @@ export interface paths {
             cookie?: never;
         };
         /** The grid at a glance. Its numbers of tasks are about all users, whoever asks: they say how long the queue is. */
-        get: operations["grid"];
+        get: operations["get_grid"];
         put?: never;
         post?: never;
         delete?: never;
@@ -189,10 +194,10 @@ export interface paths {
             cookie?: never;
         };
         /** The newest jobs: the caller's, or for an administrator all. */
-        get: operations["list"];
+        get: operations["get_jobs"];
         put?: never;
         /** Submits a job. A submission under a key that was used before is that earlier one. */
-        post: operations["submit"];
+        post: operations["post_jobs"];
         delete?: never;
         options?: never;
         head?: never;
@@ -208,8 +213,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Where the tasks of a job would go if it were submitted now. */
-        post: operations["preview"];
+        /** Where the tasks of a job would go if it were submitted now, with the files that it needs. */
+        post: operations["post_jobs_preview"];
         delete?: never;
         options?: never;
         head?: never;
@@ -224,7 +229,7 @@ export interface paths {
             cookie?: never;
         };
         /** A job, now or when it is over. */
-        get: operations["one"];
+        get: operations["get_jobs_job"];
         put?: never;
         post?: never;
         delete?: never;
@@ -243,7 +248,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Stops tasks of a job for good. */
-        post: operations["cancel"];
+        post: operations["post_jobs_job_cancel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -258,7 +263,7 @@ export interface paths {
             cookie?: never;
         };
         /** Why tasks of a job failed, those together that failed alike. */
-        get: operations["failures"];
+        get: operations["get_jobs_job_failures"];
         put?: never;
         post?: never;
         delete?: never;
@@ -277,7 +282,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Lets tasks of a job wait until they are released. */
-        post: operations["hold"];
+        post: operations["post_jobs_job_hold"];
         delete?: never;
         options?: never;
         head?: never;
@@ -294,7 +299,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Lets held tasks of a job go on. */
-        post: operations["release"];
+        post: operations["post_jobs_job_release"];
         delete?: never;
         options?: never;
         head?: never;
@@ -311,7 +316,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Lets ended tasks of a job run again. */
-        post: operations["rerun"];
+        post: operations["post_jobs_job_rerun"];
         delete?: never;
         options?: never;
         head?: never;
@@ -327,7 +332,7 @@ export interface paths {
         };
         get?: never;
         /** Keeps the results of a job until this is taken back, or takes it back. */
-        put: operations["keep"];
+        put: operations["put_jobs_job_results"];
         post?: never;
         delete?: never;
         options?: never;
@@ -343,7 +348,7 @@ export interface paths {
             cookie?: never;
         };
         /** The tasks of a job. */
-        get: operations["list"];
+        get: operations["get_jobs_job_tasks"];
         put?: never;
         post?: never;
         delete?: never;
@@ -360,7 +365,7 @@ export interface paths {
             cookie?: never;
         };
         /** A task. */
-        get: operations["one"];
+        get: operations["get_jobs_job_tasks_task"];
         put?: never;
         post?: never;
         delete?: never;
@@ -377,7 +382,7 @@ export interface paths {
             cookie?: never;
         };
         /** Why a task is where it is, now or at a moment in the past. */
-        get: operations["explain"];
+        get: operations["get_jobs_job_tasks_task_explain"];
         put?: never;
         post?: never;
         delete?: never;
@@ -394,7 +399,7 @@ export interface paths {
             cookie?: never;
         };
         /** Sends the files that a task left when it last ended, as a tar archive. */
-        get: operations["of_task"];
+        get: operations["get_jobs_job_tasks_task_files"];
         put?: never;
         post?: never;
         delete?: never;
@@ -411,7 +416,7 @@ export interface paths {
             cookie?: never;
         };
         /** A task's life so far: each step with its time, its cause and who caused it. */
-        get: operations["history"];
+        get: operations["get_jobs_job_tasks_task_history"];
         put?: never;
         post?: never;
         delete?: never;
@@ -428,7 +433,7 @@ export interface paths {
             cookie?: never;
         };
         /** A part of what a run of a task wrote to one of its streams. */
-        get: operations["output"];
+        get: operations["get_jobs_job_tasks_task_output"];
         put?: never;
         post?: never;
         delete?: never;
@@ -448,7 +453,7 @@ export interface paths {
          * What is due to be removed when, and what somebody wants kept: of the caller's jobs, or for an administrator of all. Jobs
          *     that were over a short while ago are not among them yet.
          */
-        get: operations["show"];
+        get: operations["get_keeping"];
         put?: never;
         post?: never;
         delete?: never;
@@ -465,7 +470,7 @@ export interface paths {
             cookie?: never;
         };
         /** What was learnt of labels: of the caller's, or for an administrator of all. */
-        get: operations["labels"];
+        get: operations["get_labels"];
         put?: never;
         post?: never;
         delete?: never;
@@ -482,7 +487,7 @@ export interface paths {
             cookie?: never;
         };
         /** All machines. Whom a machine takes by its owner's rules is shown to administrators, and to others that there are such rules. */
-        get: operations["list"];
+        get: operations["get_machines"];
         put?: never;
         post?: never;
         delete?: never;
@@ -501,7 +506,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Lets no new tasks start on a machine. */
-        post: operations["drain"];
+        post: operations["post_machines_name_drain"];
         delete?: never;
         options?: never;
         head?: never;
@@ -518,7 +523,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Never lets a machine's agent back in, lists it no more, and lets another bear its name. */
-        post: operations["forget"];
+        post: operations["post_machines_name_forget"];
         delete?: never;
         options?: never;
         head?: never;
@@ -535,7 +540,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Measures a machine again. */
-        post: operations["measure"];
+        post: operations["post_machines_name_measure"];
         delete?: never;
         options?: never;
         head?: never;
@@ -551,7 +556,7 @@ export interface paths {
         };
         get?: never;
         /** Says whose a machine is; answers that were given before count as they did. */
-        put: operations["set_owner"];
+        put: operations["put_machines_name_owner"];
         post?: never;
         delete?: never;
         options?: never;
@@ -569,7 +574,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Lets what runs on a machine stand still until `unpause` or `resume`, whoever is started again meanwhile. An agent that is away hears of it when it is back. */
-        post: operations["pause"];
+        post: operations["post_machines_name_pause"];
         delete?: never;
         options?: never;
         head?: never;
@@ -585,7 +590,7 @@ export interface paths {
         };
         get?: never;
         /** Sets what running on a machine costs; what runs there was paid for already. */
-        put: operations["set_price"];
+        put: operations["put_machines_name_price"];
         post?: never;
         delete?: never;
         options?: never;
@@ -603,7 +608,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Lets what stands still on a machine go on, and new tasks start there. */
-        post: operations["resume"];
+        post: operations["post_machines_name_resume"];
         delete?: never;
         options?: never;
         head?: never;
@@ -620,7 +625,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Never lets a machine's agent back in. */
-        post: operations["revoke"];
+        post: operations["post_machines_name_revoke"];
         delete?: never;
         options?: never;
         head?: never;
@@ -637,7 +642,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Lets what stands still on a machine go on. */
-        post: operations["unpause"];
+        post: operations["post_machines_name_unpause"];
         delete?: never;
         options?: never;
         head?: never;
@@ -652,7 +657,7 @@ export interface paths {
             cookie?: never;
         };
         /** Whose token this is. */
-        get: operations["me"];
+        get: operations["get_me"];
         put?: never;
         post?: never;
         delete?: never;
@@ -669,7 +674,7 @@ export interface paths {
             cookie?: never;
         };
         /** This document. */
-        get: operations["openapi"];
+        get: operations["get_openapi_json"];
         put?: never;
         post?: never;
         delete?: never;
@@ -686,9 +691,9 @@ export interface paths {
             cookie?: never;
         };
         /** The rule in force. */
-        get: operations["policy"];
+        get: operations["get_policy"];
         /** Schedules by another rule from now on; what runs stays. */
-        put: operations["set_policy"];
+        put: operations["put_policy"];
         post?: never;
         delete?: never;
         options?: never;
@@ -704,7 +709,7 @@ export interface paths {
             cookie?: never;
         };
         /** Policies that this grid could go by, each by its name alone. */
-        get: operations["presets"];
+        get: operations["get_policy_presets"];
         put?: never;
         post?: never;
         delete?: never;
@@ -722,7 +727,7 @@ export interface paths {
         };
         get?: never;
         /** Takes bytes and forgets them, so that whoever sends them can measure the way here. */
-        put: operations["probe"];
+        put: operations["put_probe"];
         post?: never;
         delete?: never;
         options?: never;
@@ -738,9 +743,12 @@ export interface paths {
             cookie?: never;
         };
         /** Who may have how much: the caller, or for an administrator all. */
-        get: operations["list"];
-        /** Lets a user, or everyone without a quota of their own, have so much from now on. What they have more stays. */
-        put: operations["set"];
+        get: operations["get_quotas"];
+        /**
+         * Lets a user, or everyone without a quota of their own, have so much from now on. What they have more stays.
+         *     It is the whole quota: a quantity that is left out is set back to its `default`, whatever it was before.
+         */
+        put: operations["put_quotas"];
         post?: never;
         delete?: never;
         options?: never;
@@ -758,7 +766,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Issues a token with which machines can join. */
-        post: operations["join"];
+        post: operations["post_tokens_join"];
         delete?: never;
         options?: never;
         head?: never;
@@ -775,7 +783,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Lets nobody join any more with a token. */
-        post: operations["remove_join"];
+        post: operations["post_tokens_join_id_remove"];
         delete?: never;
         options?: never;
         head?: never;
@@ -792,7 +800,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Issues a token with which someone can sign in. */
-        post: operations["user"];
+        post: operations["post_tokens_user"];
         delete?: never;
         options?: never;
         head?: never;
@@ -807,7 +815,7 @@ export interface paths {
             cookie?: never;
         };
         /** All users, and the join tokens that are still good. */
-        get: operations["list"];
+        get: operations["get_users"];
         put?: never;
         post?: never;
         delete?: never;
@@ -826,7 +834,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Lets a user sign in no more. Their jobs go on. */
-        post: operations["remove"];
+        post: operations["post_users_name_remove"];
         delete?: never;
         options?: never;
         head?: never;
@@ -841,7 +849,7 @@ export interface paths {
             cookie?: never;
         };
         /** Why tasks wait, those together that wait for the same: the caller's, or for an administrator all. */
-        get: operations["waits"];
+        get: operations["get_waits"];
         put?: never;
         post?: never;
         delete?: never;
@@ -860,7 +868,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** The last day again under another policy, in the simulator. For those who see everybody's jobs. */
-        post: operations["what_if"];
+        post: operations["post_what_if"];
         delete?: never;
         options?: never;
         head?: never;
@@ -875,7 +883,7 @@ export interface paths {
             cookie?: never;
         };
         /** Whether the coordinator works. */
-        get: operations["health"];
+        get: operations["get_healthz"];
         put?: never;
         post?: never;
         delete?: never;
@@ -892,7 +900,7 @@ export interface paths {
             cookie?: never;
         };
         /** Numbers for Prometheus. */
-        get: operations["metrics"];
+        get: operations["get_metrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -932,6 +940,24 @@ export interface components {
             bytes: number;
             /** @description Jobs. */
             jobs: number;
+        };
+        /** @description What a job asks for beside what its tasks need of a machine. */
+        Asked: {
+            /** @description Whether its program saves its state, to go on from there. */
+            checkpoint: boolean;
+            /**
+             * Format: int32
+             * @description Higher goes first; 0 unless its user said something.
+             */
+            priority: number;
+            /** @description How many machines have to give the same answer. */
+            quorum: number;
+            /** @description Which machines it likes best: likewise. */
+            rank?: string | null;
+            /** @description Requirements on machines: the beginning, 1 KiB of them. */
+            requirements?: string | null;
+            /** @description How often a failed task of it is tried again. */
+            retries: number;
         };
         /**
          * @description The blake3 hash of some bytes. Written as 64 hexadecimal digits in lower case, and read as nothing else: one content has one
@@ -1462,6 +1488,8 @@ export interface components {
             heard_s?: number | null;
             /** @description Its name. */
             machine: string;
+            /** @description What was ordered that keeps new tasks from it, until `resume`, with who ordered it. */
+            orders?: string[];
             /** @description Whose it is, where an administrator said so: all machines of one owner have one vote where answers are compared. */
             owner?: string | null;
             /**
@@ -1770,12 +1798,21 @@ export interface components {
         };
         /** @description How much a user may have of the coordinator at a time. */
         Quota: {
-            /** @description Bytes of files and output that are kept for them. */
-            bytes?: number;
-            /** @description Cores that their runs take at a time: what needs more waits. */
-            cores?: number;
-            /** @description Bytes of the coordinator's memory that descriptions of their jobs take that are not over, about. */
-            description_bytes?: number;
+            /**
+             * @description Bytes of files and output that are kept for them.
+             * @default 17592186044416
+             */
+            bytes: number;
+            /**
+             * @description Cores that their runs take at a time: what needs more waits.
+             * @default 10000000
+             */
+            cores: number;
+            /**
+             * @description Bytes of the coordinator's memory that descriptions of their jobs take that are not over, about.
+             * @default 1073741824
+             */
+            description_bytes: number;
             /**
              * Format: int32
              * @description The highest priority that they may give a job; none: any. Administrators may give any.
@@ -1783,12 +1820,18 @@ export interface components {
             priority?: number | null;
             /** @description Requests in a second, on average; twice as many at once. */
             requests_per_s: number;
-            /** @description Bytes of requirements, ranks and labels of their jobs that are not over: equal ones count once, and each a little more. */
-            requirement_bytes?: number;
+            /**
+             * @description Bytes of requirements, ranks and labels of their jobs that are not over: equal ones count once, and each a little more.
+             * @default 4194304
+             */
+            requirement_bytes: number;
             /** @description Tasks that are not over. */
             tasks: number;
-            /** @description Tasks that they submit in all, those that are over included: a grid numbers 4,294,967,295. */
-            tasks_ever?: number;
+            /**
+             * @description Tasks that they submit in all, those that are over included: a grid numbers 4,294,967,295.
+             * @default 268435456
+             */
+            tasks_ever: number;
         };
         /** @description Who may have how much, and has. */
         QuotaList: {
@@ -1997,7 +2040,7 @@ export interface components {
         };
         /** @description Something stored, and how large it is. */
         Stored: {
-            /** @description Its name. */
+            /** @description The BLAKE3 hash of its content. */
             blob: components["schemas"]["BlobHash"];
             /** @description Bytes. */
             size: number;
@@ -2075,7 +2118,13 @@ export interface components {
         TaskPhase: "waiting" | "running" | "suspended" | "held" | "done" | "failed" | "cancelled";
         /** @description A task. */
         TaskView: {
+            asked?: components["schemas"]["Asked"] | null;
             checkpoint?: components["schemas"]["Stored"] | null;
+            /**
+             * @description Its program and its arguments, with its parameters filled in: the beginning, 1 KiB of it, and where it was cut the last word
+             *     ends with `…`. A list of tasks does not have it.
+             */
+            command?: string[];
             /**
              * Format: double
              * @description When it ended.
@@ -2091,6 +2140,7 @@ export interface components {
             length?: number | null;
             /** @description Where it is, or was last. */
             machine?: string | null;
+            needs?: components["schemas"]["Needs"] | null;
             /** @description What its user should know of its last run, as which output file it did not leave. */
             notes?: string[];
             /** @description Those of its runs that are not over, the oldest first. */
@@ -2210,9 +2260,16 @@ export interface components {
         UserUse: {
             /**
              * Format: double
+             * @description Likewise, times the cores that each of them asked for.
+             */
+            core_s?: number;
+            /**
+             * Format: double
              * @description Seconds of processor time.
              */
             cpu_s: number;
+            /** @description How many of them ended with exit code 0, and counted. */
+            done?: number;
             /** @description How many of them failed. What the grid lost is none of them. */
             failed: number;
             /**
@@ -2220,10 +2277,18 @@ export interface components {
              * @description Seconds on machines.
              */
             machine_s: number;
+            /** @description The most memory that one of them used, in bytes. */
+            memory_bytes?: number;
             /** @description How many runs ended. */
             runs: number;
             /** @description Who. */
             user: string;
+            /**
+             * Format: double
+             * @description How much of that was for nothing: runs that left neither a result nor a checkpoint, or were slower than another run of their
+             *     task. Runs of which nothing was heard any more do not count.
+             */
+            wasted_core_s?: number;
         };
         /** @description A user. */
         UserView: {
@@ -2295,7 +2360,7 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    page: {
+    get: {
         parameters: {
             query?: never;
             header?: never;
@@ -2352,6 +2417,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2360,7 +2427,7 @@ export interface operations {
             };
         };
     };
-    enrol: {
+    post_agents: {
         parameters: {
             query?: never;
             header?: never;
@@ -2436,7 +2503,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is not JSON */
+            /** @description It is not JSON, or is packed */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -2466,6 +2533,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2493,6 +2562,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2501,7 +2572,7 @@ export interface operations {
             };
         };
     };
-    get: {
+    get_blobs_hash: {
         parameters: {
             query?: never;
             header?: never;
@@ -2570,6 +2641,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2597,6 +2670,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2605,7 +2680,7 @@ export interface operations {
             };
         };
     };
-    put: {
+    put_blobs_hash: {
         parameters: {
             query?: {
                 /** @description From an agent: the number of the task whose run left it, counted over all jobs */
@@ -2689,6 +2764,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description It is packed */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
                 headers: {
@@ -2710,6 +2794,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2737,6 +2823,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2754,7 +2842,7 @@ export interface operations {
             };
         };
     };
-    head: {
+    head_blobs_hash: {
         parameters: {
             query?: never;
             header?: never;
@@ -2821,6 +2909,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2848,6 +2938,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2856,7 +2948,7 @@ export interface operations {
             };
         };
     };
-    budget: {
+    get_budget: {
         parameters: {
             query?: never;
             header?: never;
@@ -2913,6 +3005,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2940,6 +3034,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2948,7 +3044,7 @@ export interface operations {
             };
         };
     };
-    set_budget: {
+    put_budget: {
         parameters: {
             query?: never;
             header?: never;
@@ -3015,7 +3111,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is not JSON */
+            /** @description It is not JSON, or is packed */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -3045,6 +3141,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3072,6 +3170,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3080,7 +3180,7 @@ export interface operations {
             };
         };
     };
-    day: {
+    get_day: {
         parameters: {
             query?: never;
             header?: never;
@@ -3137,6 +3237,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3164,6 +3266,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3172,7 +3276,7 @@ export interface operations {
             };
         };
     };
-    machines: {
+    get_day_machines: {
         parameters: {
             query?: {
                 /** @description The position from which to begin, in order of joining. */
@@ -3243,6 +3347,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3270,6 +3376,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3278,7 +3386,7 @@ export interface operations {
             };
         };
     };
-    runs: {
+    get_day_runs: {
         parameters: {
             query?: {
                 /** @description How many at most: the latest. */
@@ -3347,6 +3455,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3374,6 +3484,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3382,7 +3494,7 @@ export interface operations {
             };
         };
     };
-    usages: {
+    get_day_use: {
         parameters: {
             query?: never;
             header?: never;
@@ -3439,6 +3551,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3466,6 +3580,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3474,7 +3590,7 @@ export interface operations {
             };
         };
     };
-    events: {
+    get_events: {
         parameters: {
             query?: {
                 /** @description Only what is about this job. */
@@ -3486,7 +3602,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Until one side ends it, the job is over, or the caller's token is not good any more */
+            /** @description Until one side ends it, the job is over, the coordinator stops, or the caller's token is not good any more */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3522,6 +3638,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description There is no such job of the caller's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
                 headers: {
@@ -3543,6 +3668,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3570,6 +3697,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3578,7 +3707,7 @@ export interface operations {
             };
         };
     };
-    grid: {
+    get_grid: {
         parameters: {
             query?: never;
             header?: never;
@@ -3635,6 +3764,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3662,6 +3793,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3670,7 +3803,7 @@ export interface operations {
             };
         };
     };
-    list: {
+    get_jobs: {
         parameters: {
             query?: {
                 /** @description Only jobs in this state. */
@@ -3724,6 +3857,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description There is no such user */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
                 headers: {
@@ -3745,6 +3887,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3772,6 +3916,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3780,7 +3926,7 @@ export interface operations {
             };
         };
     };
-    submit: {
+    post_jobs: {
         parameters: {
             query?: never;
             header?: {
@@ -3796,7 +3942,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The job is in the queue */
+            /** @description The job is in the queue, or was submitted under this key before */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3859,7 +4005,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is not JSON */
+            /** @description It is not JSON, or is packed */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -3889,6 +4035,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3916,6 +4064,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3924,7 +4074,7 @@ export interface operations {
             };
         };
     };
-    preview: {
+    post_jobs_preview: {
         parameters: {
             query?: never;
             header?: never;
@@ -3964,7 +4114,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Who asks may not, or a page of another site asks */
+            /** @description Above a quota, as its submission would be */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3982,6 +4132,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The grid cannot take it as things stand */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description It is too large */
             413: {
                 headers: {
@@ -3991,7 +4150,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is not JSON */
+            /** @description It is not JSON, or is packed */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -4021,6 +4180,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4048,6 +4209,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4056,7 +4219,7 @@ export interface operations {
             };
         };
     };
-    one: {
+    get_jobs_job: {
         parameters: {
             query?: {
                 /** @description Answer as soon as none of its tasks is open, or after so many seconds. */
@@ -4137,6 +4300,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4164,6 +4329,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4172,7 +4339,7 @@ export interface operations {
             };
         };
     };
-    cancel: {
+    post_jobs_job_cancel: {
         parameters: {
             query?: never;
             header?: never;
@@ -4251,7 +4418,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is not JSON */
+            /** @description It is not JSON, or is packed */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -4281,6 +4448,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4308,6 +4477,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4316,7 +4487,7 @@ export interface operations {
             };
         };
     };
-    failures: {
+    get_jobs_job_failures: {
         parameters: {
             query?: never;
             header?: never;
@@ -4385,6 +4556,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4412,6 +4585,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4420,7 +4595,7 @@ export interface operations {
             };
         };
     };
-    hold: {
+    post_jobs_job_hold: {
         parameters: {
             query?: never;
             header?: never;
@@ -4499,7 +4674,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is not JSON */
+            /** @description It is not JSON, or is packed */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -4529,6 +4704,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4556,6 +4733,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4564,7 +4743,7 @@ export interface operations {
             };
         };
     };
-    release: {
+    post_jobs_job_release: {
         parameters: {
             query?: never;
             header?: never;
@@ -4643,7 +4822,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is not JSON */
+            /** @description It is not JSON, or is packed */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -4673,6 +4852,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4700,6 +4881,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4708,7 +4891,7 @@ export interface operations {
             };
         };
     };
-    rerun: {
+    post_jobs_job_rerun: {
         parameters: {
             query?: never;
             header?: never;
@@ -4787,7 +4970,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is not JSON */
+            /** @description It is not JSON, or is packed */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -4817,6 +5000,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4844,6 +5029,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4852,7 +5039,7 @@ export interface operations {
             };
         };
     };
-    keep: {
+    put_jobs_job_results: {
         parameters: {
             query?: never;
             header?: never;
@@ -4940,7 +5127,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is not JSON */
+            /** @description It is not JSON, or is packed */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -4970,6 +5157,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4997,6 +5186,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5005,7 +5196,7 @@ export interface operations {
             };
         };
     };
-    list: {
+    get_jobs_job_tasks: {
         parameters: {
             query?: {
                 /** @description The position in the job from which to begin. */
@@ -5090,6 +5281,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5117,6 +5310,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5125,7 +5320,7 @@ export interface operations {
             };
         };
     };
-    one: {
+    get_jobs_job_tasks_task: {
         parameters: {
             query?: never;
             header?: never;
@@ -5196,6 +5391,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5223,6 +5420,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5231,7 +5430,7 @@ export interface operations {
             };
         };
     };
-    explain: {
+    get_jobs_job_tasks_task_explain: {
         parameters: {
             query?: {
                 /** @description The moment to explain, in seconds since 1970; now if nothing is said. */
@@ -5316,6 +5515,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5343,6 +5544,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5351,7 +5554,7 @@ export interface operations {
             };
         };
     };
-    of_task: {
+    get_jobs_job_tasks_task_files: {
         parameters: {
             query?: never;
             header?: never;
@@ -5422,6 +5625,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5449,6 +5654,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5457,7 +5664,7 @@ export interface operations {
             };
         };
     };
-    history: {
+    get_jobs_job_tasks_task_history: {
         parameters: {
             query?: never;
             header?: never;
@@ -5528,6 +5735,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5555,6 +5764,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5563,7 +5774,7 @@ export interface operations {
             };
         };
     };
-    output: {
+    get_jobs_job_tasks_task_output: {
         parameters: {
             query?: {
                 /** @description Which of the two streams; `stdout` if nothing is said. */
@@ -5591,7 +5802,7 @@ export interface operations {
                 headers: {
                     /** @description How many bytes of that run were more than is kept */
                     "Gleaner-Dropped"?: number;
-                    /** @description Where to go on */
+                    /** @description Where to go on; of a run that is over never behind its end */
                     "Gleaner-Next-Offset"?: number;
                     /** @description Whether nothing more comes from that run */
                     "Gleaner-Over"?: boolean;
@@ -5660,6 +5871,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5687,6 +5900,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5695,7 +5910,7 @@ export interface operations {
             };
         };
     };
-    show: {
+    get_keeping: {
         parameters: {
             query?: {
                 /** @description How many jobs to list at most. */
@@ -5764,6 +5979,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5791,6 +6008,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5799,7 +6018,7 @@ export interface operations {
             };
         };
     };
-    labels: {
+    get_labels: {
         parameters: {
             query?: never;
             header?: never;
@@ -5856,6 +6075,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5883,6 +6104,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5891,7 +6114,7 @@ export interface operations {
             };
         };
     };
-    list: {
+    get_machines: {
         parameters: {
             query?: never;
             header?: never;
@@ -5948,6 +6171,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5975,6 +6200,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5983,9 +6210,12 @@ export interface operations {
             };
         };
     };
-    drain: {
+    post_machines_name_drain: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description What for, for people: 500 bytes of it are kept. */
+                why?: string;
+            };
             header?: never;
             path: {
                 /** @description Its name */
@@ -6058,9 +6288,20 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description It has no meaning, or is more than is taken */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6088,6 +6329,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6096,7 +6339,7 @@ export interface operations {
             };
         };
     };
-    forget: {
+    post_machines_name_forget: {
         parameters: {
             query?: never;
             header?: never;
@@ -6165,6 +6408,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6192,6 +6437,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6200,7 +6447,7 @@ export interface operations {
             };
         };
     };
-    measure: {
+    post_machines_name_measure: {
         parameters: {
             query?: never;
             header?: never;
@@ -6257,7 +6504,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is not connected */
+            /** @description It is not connected, or was revoked */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6278,6 +6525,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6305,6 +6554,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6313,7 +6564,7 @@ export interface operations {
             };
         };
     };
-    set_owner: {
+    put_machines_name_owner: {
         parameters: {
             query?: never;
             header?: never;
@@ -6392,7 +6643,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is not JSON */
+            /** @description It is not JSON, or is packed */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -6422,6 +6673,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6449,6 +6702,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6457,7 +6712,7 @@ export interface operations {
             };
         };
     };
-    pause: {
+    post_machines_name_pause: {
         parameters: {
             query?: never;
             header?: never;
@@ -6535,6 +6790,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6562,6 +6819,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6570,7 +6829,7 @@ export interface operations {
             };
         };
     };
-    set_price: {
+    put_machines_name_price: {
         parameters: {
             query?: never;
             header?: never;
@@ -6649,7 +6908,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is not JSON */
+            /** @description It is not JSON, or is packed */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -6679,6 +6938,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6706,6 +6967,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6714,7 +6977,7 @@ export interface operations {
             };
         };
     };
-    resume: {
+    post_machines_name_resume: {
         parameters: {
             query?: never;
             header?: never;
@@ -6792,6 +7055,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6819,6 +7084,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6827,7 +7094,7 @@ export interface operations {
             };
         };
     };
-    revoke: {
+    post_machines_name_revoke: {
         parameters: {
             query?: never;
             header?: never;
@@ -6896,6 +7163,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6923,6 +7192,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6931,7 +7202,7 @@ export interface operations {
             };
         };
     };
-    unpause: {
+    post_machines_name_unpause: {
         parameters: {
             query?: never;
             header?: never;
@@ -7009,6 +7280,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7036,6 +7309,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7044,7 +7319,7 @@ export interface operations {
             };
         };
     };
-    me: {
+    get_me: {
         parameters: {
             query?: never;
             header?: never;
@@ -7101,6 +7376,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7128,6 +7405,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7136,7 +7415,7 @@ export interface operations {
             };
         };
     };
-    openapi: {
+    get_openapi_json: {
         parameters: {
             query?: never;
             header?: never;
@@ -7193,6 +7472,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7220,6 +7501,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7228,7 +7511,7 @@ export interface operations {
             };
         };
     };
-    policy: {
+    get_policy: {
         parameters: {
             query?: never;
             header?: never;
@@ -7285,6 +7568,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7312,6 +7597,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7320,7 +7607,7 @@ export interface operations {
             };
         };
     };
-    set_policy: {
+    put_policy: {
         parameters: {
             query?: never;
             header?: never;
@@ -7387,7 +7674,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is not JSON */
+            /** @description It is not JSON, or is packed */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -7417,6 +7704,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7444,6 +7733,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7452,7 +7743,7 @@ export interface operations {
             };
         };
     };
-    presets: {
+    get_policy_presets: {
         parameters: {
             query?: never;
             header?: never;
@@ -7509,6 +7800,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7536,6 +7829,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7544,7 +7839,7 @@ export interface operations {
             };
         };
     };
-    probe: {
+    put_probe: {
         parameters: {
             query?: never;
             header?: never;
@@ -7623,6 +7918,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7650,6 +7947,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7658,7 +7957,7 @@ export interface operations {
             };
         };
     };
-    list: {
+    get_quotas: {
         parameters: {
             query?: never;
             header?: never;
@@ -7715,6 +8014,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7742,6 +8043,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7750,7 +8053,7 @@ export interface operations {
             };
         };
     };
-    set: {
+    put_quotas: {
         parameters: {
             query?: never;
             header?: never;
@@ -7799,6 +8102,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description There is no such user */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The rest of it did not come */
             408: {
                 headers: {
@@ -7817,7 +8129,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is not JSON */
+            /** @description It is not JSON, or is packed */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -7847,6 +8159,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7874,6 +8188,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7882,7 +8198,7 @@ export interface operations {
             };
         };
     };
-    join: {
+    post_tokens_join: {
         parameters: {
             query?: {
                 /** @description After how many seconds it is of no use any more. */
@@ -7958,6 +8274,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7985,6 +8303,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7993,7 +8313,7 @@ export interface operations {
             };
         };
     };
-    remove_join: {
+    post_tokens_join_id_remove: {
         parameters: {
             query?: never;
             header?: never;
@@ -8062,6 +8382,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8089,6 +8411,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8097,7 +8421,7 @@ export interface operations {
             };
         };
     };
-    user: {
+    post_tokens_user: {
         parameters: {
             query: {
                 /** @description Who gets it; who bears the name already gets it in place of the old one. */
@@ -8181,6 +8505,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8208,6 +8534,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8216,7 +8544,7 @@ export interface operations {
             };
         };
     };
-    list: {
+    get_users: {
         parameters: {
             query?: never;
             header?: never;
@@ -8273,6 +8601,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8300,6 +8630,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8308,7 +8640,7 @@ export interface operations {
             };
         };
     };
-    remove: {
+    post_users_name_remove: {
         parameters: {
             query?: never;
             header?: never;
@@ -8386,6 +8718,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8413,6 +8747,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8421,7 +8757,7 @@ export interface operations {
             };
         };
     };
-    waits: {
+    get_waits: {
         parameters: {
             query?: never;
             header?: never;
@@ -8478,6 +8814,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8505,6 +8843,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8513,7 +8853,7 @@ export interface operations {
             };
         };
     };
-    what_if: {
+    post_what_if: {
         parameters: {
             query?: never;
             header?: never;
@@ -8598,7 +8938,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is not JSON */
+            /** @description It is not JSON, or is packed */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -8628,6 +8968,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8655,6 +8997,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8663,7 +9007,7 @@ export interface operations {
             };
         };
     };
-    health: {
+    get_healthz: {
         parameters: {
             query?: never;
             header?: never;
@@ -8720,6 +9064,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8728,7 +9074,7 @@ export interface operations {
             };
         };
     };
-    metrics: {
+    get_metrics: {
         parameters: {
             query?: never;
             header?: never;
@@ -8737,13 +9083,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description In the OpenMetrics format */
+            /** @description In the OpenMetrics format, or in Prometheus's older one for who accepts that alone */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/openmetrics-text": string;
+                    "text/plain": string;
                 };
             };
             /** @description Nobody has this token, or none was given */
@@ -8776,6 +9123,8 @@ export interface operations {
             /** @description Who asks has made more requests in a second than their quota */
             429: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8803,6 +9152,8 @@ export interface operations {
             /** @description The coordinator has stopped, or too much goes on; try again */
             503: {
                 headers: {
+                    /** @description After how many seconds to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
