@@ -4,7 +4,7 @@ use super::{FAST, Journal, assert_near, compact_before, moment, past_of, policy,
 use gleaner_policy::PolicySpec;
 use gleaner_replay::what_if;
 use gleaner_server::journal::Fact;
-use gleaner_units::MachineId;
+use gleaner_units::{MachineId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Actor, Quota};
 use gleaner_wire::job::{JobSpec, TaskList};
@@ -13,8 +13,13 @@ use serde_json::json;
 use std::sync::Arc;
 
 fn capped(cores: Option<u32>) -> Fact {
+    capped_for(Some("ann"), cores)
+}
+
+/// None of whom: everyone.
+fn capped_for(user: Option<&str>, cores: Option<u32>) -> Fact {
     let quota = cores.map(|cores| Quota { cores, ..Quota::default() });
-    Fact::QuotaSet { user: Some("ann".to_owned()), quota, by: Actor::Coordinator }
+    Fact::QuotaSet { user: user.map(ToOwned::to_owned), quota, by: Actor::Coordinator }
 }
 
 /// A machine with so many cores and slots.
@@ -80,9 +85,7 @@ fn a_bound_on_a_users_cores_holds_from_and_until_the_moments_at_which_it_was_set
 fn a_quota_of_somebody_who_submitted_nothing_yet_and_one_of_everyone_bound_who_comes() {
     for for_everyone in [false, true] {
         let mut journal = machine_of(2);
-        let quota = Some(Quota { cores: 1, ..Quota::default() });
-        let (user, by) = ((!for_everyone).then(|| "ann".to_owned()), Actor::Coordinator);
-        journal.add(0.0, Fact::QuotaSet { user, quota, by });
+        journal.add(0.0, if for_everyone { capped_for(None, Some(1)) } else { capped(Some(1)) });
         submitted(&mut journal, 1.0, ("ann", 1), (2, 1));
         journal.started(1.0, 0);
         journal.done(4.0, 0, FAST, 3.0);
@@ -115,5 +118,26 @@ fn a_quota_that_was_raised_when_nothing_else_happened_lets_rules_with_alarms_beg
         let again = past.schedule_under(&asked).0;
         assert_eq!(again.unfinished, 0, "{rule}");
         assert!((100.0..=105.0).contains(&again.wait_max_s), "{rule}: {again:?}");
+    }
+}
+
+#[test]
+fn a_quota_that_was_lowered_while_tasks_ran_keeps_none_from_ending() {
+    for user in [Some("ann"), None] {
+        let mut journal = machine_of(4);
+        submitted(&mut journal, 0.0, ("bob", 1), (1, 1));
+        submitted(&mut journal, 0.0, ("ann", 2), (1, 2));
+        journal.started(0.0, 0);
+        journal.started(0.0, 1);
+        journal.add(30.0, capped_for(user, Some(0)));
+        journal.done(100.0, 1, FAST, 100.0);
+        journal.done(200.0, 0, FAST, 200.0);
+        let past = past_of(&journal);
+        assert_near(past.schedule_under(&past.policy).0, past.was);
+        // As where arrivals are shaken.
+        let mut later = past.setup.tasks.clone();
+        later.arrivals[1] = Time::from_nanos(40_000_000_000);
+        let again = past.under(&past.policy, &later, past.seed);
+        assert_eq!((again.unfinished, again.wait_max_s), (0, 160.0), "{user:?}");
     }
 }
