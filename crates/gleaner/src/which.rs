@@ -193,13 +193,25 @@ fn jobs_of(grid: &Api, jobs: &Jobs) -> Result<Vec<JobId>, Failure> {
         Jobs::Range(first, last) => {
             numbers(own(grid, u32::MAX)?.into_iter().filter(|job| (first..=last).contains(&&job.job)))
         }
-        Jobs::Last => own(grid, 1)?.first().map(|newest| grid.submitted_with(newest.job)).unwrap_or_default(),
+        Jobs::Last => last(grid)?,
         Jobs::Name(name) => numbers(own(grid, u32::MAX)?.into_iter().filter(|job| job.name == *name)),
     };
     if found.is_empty() {
         return Err(none(grid, jobs)?);
     }
     Ok(found)
+}
+
+/// The newest of one's own, and what of one's own was submitted from here together with it and is there still.
+fn last(grid: &Api) -> Result<Vec<JobId>, Failure> {
+    let Some(newest) = own(grid, 1)?.first().map(|newest| newest.job) else { return Ok(Vec::new()) };
+    let together = grid.submitted_with(newest);
+    let first = together.iter().copied().min().unwrap_or(newest);
+    if first == newest {
+        return Ok(vec![newest]);
+    }
+    let since = own(grid, (newest.0 - first.0).saturating_add(1))?;
+    Ok(numbers(since.into_iter().filter(|job| together.contains(&job.job))))
 }
 
 /// Nothing of one's own is meant.
