@@ -4,7 +4,7 @@ use crate::api::{Api, Piece};
 use crate::cli::LogsArguments;
 use crate::columns::plural;
 use crate::failure::Failure;
-use crate::lacking::Lacking;
+use crate::lacking::{self, Lacking};
 use crate::shown::outlet;
 use crate::which::{self, Chosen};
 use crate::{Outcome, lasting, stdout};
@@ -30,7 +30,8 @@ pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
     let jobs = which::chosen(&grid, slice::from_ref(&arguments.of))?;
     let mut documents = Vec::new();
-    let mut outcome: Outcome = Ok(());
+    let is_alone = jobs.len() == 1 && arguments.of.is_one_task();
+    let mut outcomes = Vec::new();
     for chosen in &jobs {
         let tasks = task_numbers(&grid, chosen)?;
         let (job, is_headed) = (chosen.job, tasks.len() > 1 || jobs.len() > 1);
@@ -47,7 +48,7 @@ pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
                 as_text(&grid, (job, number), arguments)
             };
             match shown {
-                Err(why) if arguments.of.is_one_task() => return Err(why),
+                Err(why) if is_alone => return Err(why),
                 Err(why) => lacking.note(number, why)?,
                 Ok(true) => return Ok(()),
                 Ok(false) => {}
@@ -58,12 +59,12 @@ pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
         } else {
             tell_of_those_that_never_ran(&grid, job, &tasks)?;
         }
-        outcome = outcome.and(lacking.expect_none(tasks.len(), "the output of the other tasks was shown"));
+        outcomes.push((job, lacking.expect_none(tasks.len(), "the output of the other tasks was shown")));
     }
     if arguments.grid.json {
         stdout::print_json(&stdout::one_or_jobs(documents))?;
     }
-    outcome
+    lacking::of_jobs(outcomes)
 }
 
 /// Says whose output is empty because nothing of it was ever run.
