@@ -1,7 +1,7 @@
 //! `gleaner logs`: what tasks wrote; as they wrote it, unless a terminal is to show it (`shown`).
 
 use crate::api::{Api, Piece};
-use crate::cli::LogsArguments;
+use crate::cli::{LogsArguments, TaskNumbers};
 use crate::columns::plural;
 use crate::failure::Failure;
 use crate::lacking::{self, Lacking};
@@ -11,7 +11,6 @@ use crate::{Outcome, lasting, stdout};
 use gleaner_wire::JobId;
 use gleaner_wire::session::Stream;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::slice;
 use std::time::Duration;
@@ -57,7 +56,7 @@ pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
         if arguments.grid.json {
             documents.push(json!({ "version": 1, "job": job, "outputs": outputs }));
         } else {
-            tell_of_those_that_never_ran(&grid, job, &tasks)?;
+            tell_of_those_that_never_ran(&grid, (job, &tasks), arguments.of.tasks.as_ref())?;
         }
         outcomes.push((job, lacking.expect_none(tasks.len(), "the output of the other tasks was shown")));
     }
@@ -67,17 +66,23 @@ pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
     lacking::of_jobs(outcomes)
 }
 
-/// Says whose output is empty because nothing of it was ever run.
-fn tell_of_those_that_never_ran(grid: &Api, job: JobId, tasks: &[u32]) -> Outcome {
+/// Says whose output is empty because nothing of it was ever run: of the tasks that were named, or of all.
+fn tell_of_those_that_never_ran(
+    grid: &Api,
+    (job, tasks): (JobId, &[u32]),
+    named: Option<&TaskNumbers>,
+) -> Outcome {
     let mut count = 0;
     if let [task] = *tasks {
         count = u64::from(grid.task(job, task)?.runs == 0);
     } else {
-        let shown: BTreeSet<u32> = tasks.iter().copied().collect();
-        grid.each_task(job, 0, u32::MAX, None, |task| {
-            count += u64::from(task.runs == 0 && shown.contains(&task.task));
-            Ok(false)
-        })?;
+        let all = [(0, u32::MAX)];
+        for &span in named.map_or(&all[..], TaskNumbers::spans) {
+            which::each_there(grid, job, span, |task| {
+                count += u64::from(task.runs == 0);
+                Ok(())
+            })?;
+        }
     }
     if count > 0 {
         anstream::eprintln!("-- {} of job {job} never ran and wrote nothing --", plural(count, "task"));
