@@ -1,16 +1,13 @@
 //! Bounds on users' cores, which hold in the simulator too.
 
-use super::{FAST, Journal, assert_near, compact_before, moment, past_of, policy, rounds, stored};
+use super::{FAST, Journal, assert_near, compact_before, moment, past_of, rounds, stored};
 use gleaner_policy::PolicySpec;
 use gleaner_replay::what_if;
 use gleaner_server::journal::Fact;
 use gleaner_units::{MachineId, Time};
-use gleaner_wire::JobId;
 use gleaner_wire::api::{Actor, Quota};
-use gleaner_wire::job::{JobSpec, TaskList};
 use gleaner_wire::session::Profile;
 use serde_json::json;
-use std::sync::Arc;
 
 fn capped(cores: Option<u32>) -> Fact {
     capped_for(Some("ann"), cores)
@@ -24,9 +21,7 @@ fn capped_for(user: Option<&str>, cores: Option<u32>) -> Fact {
 
 /// A machine with so many cores and slots.
 fn machine_of(cores: u32) -> Journal {
-    let mut journal = Journal::default();
-    let policy = policy("bertasi/greedy", &json!(null));
-    journal.add(0.0, Fact::PolicySet { policy, by: Actor::Coordinator });
+    let mut journal = Journal::begun();
     let agent = MachineId::new(FAST);
     let profile = Profile { slots: cores, ..Profile::new([100.0; 3], cores) };
     let (name, key, token) = ("only".to_owned(), String::new(), String::new());
@@ -35,21 +30,9 @@ fn machine_of(cores: u32) -> Journal {
     journal
 }
 
-/// So many tasks of so many cores each.
-fn submitted(journal: &mut Journal, second: f64, (user, job): (&str, u32), (tasks, cores): (u32, u32)) {
-    let mut spec = JobSpec::new(["run"]);
-    spec.tasks = TaskList::Array { first: 1, last: tasks, step: 1 };
-    spec.needs.cores = cores;
-    let (job, user, spec) = (JobId(job), user.to_owned(), Arc::new(spec));
-    journal.add(second, Fact::JobSubmitted { job, user, spec, key: None, bytes: 0, described: 0 });
-}
-
 /// Four tasks of 3 s each on two cores, one after the other until their user may have both.
 fn capped_for_a_while(journal: &mut Journal, second: f64, (job, first): (u32, usize)) {
-    let tasks = TaskList::Array { first: 1, last: 4, step: 1 };
-    let spec = Arc::new(JobSpec { tasks, ..JobSpec::new(["run"]) });
-    let (job, user) = (JobId(job), "ann".to_owned());
-    journal.add(second, Fact::JobSubmitted { job, user, spec, key: None, bytes: 0, described: 0 });
+    journal.submitted(second, ("ann", job), (4, 1));
     journal.started(second, first);
     journal.done(second + 3.0, first, FAST, 3.0);
     journal.started(second + 3.0, first + 1);
@@ -86,7 +69,7 @@ fn a_quota_of_somebody_who_submitted_nothing_yet_and_one_of_everyone_bound_who_c
     for for_everyone in [false, true] {
         let mut journal = machine_of(2);
         journal.add(0.0, if for_everyone { capped_for(None, Some(1)) } else { capped(Some(1)) });
-        submitted(&mut journal, 1.0, ("ann", 1), (2, 1));
+        journal.submitted(1.0, ("ann", 1), (2, 1));
         journal.started(1.0, 0);
         journal.done(4.0, 0, FAST, 3.0);
         journal.started(4.0, 1);
@@ -102,7 +85,7 @@ fn a_quota_of_somebody_who_submitted_nothing_yet_and_one_of_everyone_bound_who_c
 fn a_quota_that_was_raised_when_nothing_else_happened_lets_rules_with_alarms_begin() {
     let mut journal = machine_of(2);
     journal.add(0.0, capped(Some(1)));
-    submitted(&mut journal, 0.0, ("ann", 1), (1, 2));
+    journal.submitted(0.0, ("ann", 1), (1, 2));
     journal.add(100.0, capped(None));
     journal.started(100.0, 0);
     journal.done(110.0, 0, FAST, 10.0);
@@ -125,8 +108,8 @@ fn a_quota_that_was_raised_when_nothing_else_happened_lets_rules_with_alarms_beg
 fn a_quota_that_was_lowered_while_tasks_ran_keeps_none_from_ending() {
     for user in [Some("ann"), None] {
         let mut journal = machine_of(4);
-        submitted(&mut journal, 0.0, ("bob", 1), (1, 1));
-        submitted(&mut journal, 0.0, ("ann", 2), (1, 2));
+        journal.submitted(0.0, ("bob", 1), (1, 1));
+        journal.submitted(0.0, ("ann", 2), (1, 2));
         journal.started(0.0, 0);
         journal.started(0.0, 1);
         journal.add(30.0, capped_for(user, Some(0)));
