@@ -293,11 +293,12 @@ impl Ledger {
     }
 
     /// Whether anybody could go on from the checkpoint of a run that ended like this: what reached a limit has failed, and goes on only
-    /// where it has a retry left.
+    /// where it has a retry left, or is held then.
     pub(crate) fn may_go_on(&self, task: TaskId, outcome: &Outcome) -> bool {
         match outcome {
             Outcome::TimedOut | Outcome::OverLimit { .. } => {
-                self.record(task).tries.has_retry_left(&self.job_of(task).1.spec)
+                let record = self.record(task);
+                record.wish == Some(Wish::Hold) || record.tries.has_retry_left(&self.job_of(task).1.spec)
             }
             Outcome::Exited { .. }
             | Outcome::Signalled { .. }

@@ -1,20 +1,36 @@
 //! A task that reaches its time limit goes on from what it kept, as often as it may be tried.
 
-use super::small::{Small, end};
+use super::small::{Small, all, end};
 use gleaner_server::desk::{Admitted, Input, JobFiles, Order, SessionId};
 use gleaner_server::journal::Fact;
 use gleaner_units::{MachineId, RunId, TaskId};
-use gleaner_wire::BlobHash;
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::job::{Checkpointing, JobSpec};
 use gleaner_wire::session::{End, FromAgent, Outcome, Stored};
+use gleaner_wire::{BlobHash, JobId};
 
 const TASK: usize = 2;
 
-/// A run begins and reaches its limit, and its agent stores what it kept. What of that is recorded.
+fn run(number: u32) -> RunId {
+    RunId { task: TaskId::new(TASK), number }
+}
+
+/// A machine that is free, and a job with a checkpoint that is sent there.
+fn with_a_job(retries: u32) -> Small {
+    let mut small = Small::running();
+    for index in 0..2 {
+        small.ends(RunId { task: TaskId::new(index), number: 1 }, &Outcome::Exited { code: 0 });
+    }
+    let checkpoint = Checkpointing { folder: true, ..Checkpointing::default() };
+    let spec = JobSpec { checkpoint, retries, ..JobSpec::new(["true"]) };
+    let job = Admitted::check(spec).expect("a job");
+    small.order(Order::Submit { job, key: None, files: JobFiles::default() });
+    small
+}
+
+/// A run reaches its limit, and its agent stores what it kept. What of that is recorded.
 fn reaches_its_limit(small: &mut Small, number: u32) -> Option<Stored> {
-    let run = RunId { task: TaskId::new(TASK), number };
-    small.say(FromAgent::Started(run));
+    let run = run(number);
     let blob = BlobHash::of(&number.to_le_bytes());
     let left = End { checkpoint: Some(Stored { blob, size: 7 }), ..end(&Outcome::TimedOut) };
     let ended =
@@ -29,18 +45,25 @@ fn reaches_its_limit(small: &mut Small, number: u32) -> Option<Stored> {
 
 #[test]
 fn what_reaches_its_limit_goes_on_from_its_checkpoint_as_often_as_it_may_be_tried() {
-    let mut small = Small::running();
-    for index in 0..2 {
-        small.ends(RunId { task: TaskId::new(index), number: 1 }, &Outcome::Exited { code: 0 });
-    }
-    let checkpoint = Checkpointing { folder: true, ..Checkpointing::default() };
-    let spec = JobSpec { checkpoint, retries: 1, ..JobSpec::new(["true"]) };
-    let job = Admitted::check(spec).expect("a job");
-    small.order(Order::Submit { job, key: None, files: JobFiles::default() });
+    let mut small = with_a_job(1);
+    small.say(FromAgent::Started(run(1)));
     let first = reaches_its_limit(&mut small, 1);
     assert!(first.is_some());
     assert_eq!(small.desk.ledger().record(TaskId::new(TASK)).checkpoint, first);
     small.at(5.0).tick();
+    small.say(FromAgent::Started(run(2)));
     assert_eq!(reaches_its_limit(&mut small, 2), None, "nobody goes on from it");
     assert_eq!(small.desk.ledger().record(TaskId::new(TASK)).phase, TaskPhase::Failed);
+}
+
+/// It does not fail then: once it is released it runs again.
+#[test]
+fn what_is_to_be_held_as_it_reaches_its_limit_keeps_its_checkpoint() {
+    let mut small = with_a_job(0);
+    small.say(FromAgent::Started(run(1)));
+    small.order(Order::Hold(JobId(2), all()));
+    let kept = reaches_its_limit(&mut small, 1);
+    assert!(kept.is_some());
+    let record = small.desk.ledger().record(TaskId::new(TASK));
+    assert_eq!((record.phase, &record.checkpoint), (TaskPhase::Held, &kept));
 }
