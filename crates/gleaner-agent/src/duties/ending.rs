@@ -120,7 +120,11 @@ impl Duties {
             let is_first = held.ending.is_none();
             let kill_at = now + grace;
             let ending = held.ending.get_or_insert(Ending { reason, kill_at: Some(kill_at) });
-            if matches!(reason, Reason::Disowned | Reason::Asked(StopCause::Cancel)) {
+            // What is held goes on from what it keeps, though it would have failed at its limit.
+            let is_held = reason == Reason::Asked(StopCause::Hold)
+                && held.run.fails_at_limit
+                && matches!(ending.reason, Reason::TimeLimit | Reason::OwnersLimit(_));
+            if is_held || matches!(reason, Reason::Disowned | Reason::Asked(StopCause::Cancel)) {
                 ending.reason = reason;
             }
             ending.kill_at = ending.kill_at.map(|at| at.min(kill_at));
@@ -218,7 +222,7 @@ impl Duties {
         }
         let ruling = match &held.lost_output {
             Some(why) => unfinished(abandoned(why), false),
-            None => rule(&held.run.checkpoint, held.run.needs.disk, reason, exit),
+            None => rule(&held.run, reason, exit),
         };
         let ruling = if held.had_full_disk && is_doubtful(&ruling, !held.run.outputs.is_empty()) {
             unfinished(abandoned(FULL_DISK), false)

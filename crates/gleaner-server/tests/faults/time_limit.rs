@@ -1,11 +1,12 @@
 //! A task that reaches its time limit goes on from what it kept, as often as it may be tried.
 
 use super::small::{Small, all, end};
-use gleaner_server::desk::{Admitted, Input, JobFiles, Order, SessionId};
+use gleaner_server::desk::{Administration, Admitted, Effect, Input, JobFiles, Order, SessionId};
 use gleaner_server::journal::Fact;
 use gleaner_units::{MachineId, RunId, TaskId};
-use gleaner_wire::api::TaskPhase;
+use gleaner_wire::api::{Quota, QuotaSetting, TaskPhase};
 use gleaner_wire::job::{Checkpointing, JobSpec};
+use gleaner_wire::limits::BLOB_BYTES_MAX;
 use gleaner_wire::session::{End, FromAgent, Outcome, Stored};
 use gleaner_wire::{BlobHash, JobId};
 
@@ -28,6 +29,15 @@ fn with_a_job(retries: u32) -> Small {
     small
 }
 
+/// Whether the agent that was just told to run it knows that what it keeps at its limit is of no use.
+fn is_last(small: &Small) -> bool {
+    let order = small.effects.iter().find_map(|effect| match effect {
+        Effect::Run(_, order) => order.filled_in().ok(),
+        _ => None,
+    });
+    order.expect("it is sent to its machine").fails_at_limit
+}
+
 /// A run reaches its limit, and its agent stores what it kept. What of that is recorded.
 fn reaches_its_limit(small: &mut Small, number: u32) -> Option<Stored> {
     let run = run(number);
@@ -46,11 +56,13 @@ fn reaches_its_limit(small: &mut Small, number: u32) -> Option<Stored> {
 #[test]
 fn what_reaches_its_limit_goes_on_from_its_checkpoint_as_often_as_it_may_be_tried() {
     let mut small = with_a_job(1);
+    assert!(!is_last(&small));
     small.say(FromAgent::Started(run(1)));
     let first = reaches_its_limit(&mut small, 1);
     assert!(first.is_some());
     assert_eq!(small.desk.ledger().record(TaskId::new(TASK)).checkpoint, first);
     small.at(5.0).tick();
+    assert!(is_last(&small));
     small.say(FromAgent::Started(run(2)));
     assert_eq!(reaches_its_limit(&mut small, 2), None, "nobody goes on from it");
     assert_eq!(small.desk.ledger().record(TaskId::new(TASK)).phase, TaskPhase::Failed);
@@ -66,4 +78,22 @@ fn what_is_to_be_held_as_it_reaches_its_limit_keeps_its_checkpoint() {
     assert!(kept.is_some());
     let record = small.desk.ledger().record(TaskId::new(TASK));
     assert_eq!((record.phase, &record.checkpoint), (TaskPhase::Held, &kept));
+}
+
+/// What a run may send beside its user's quota ends with it.
+#[test]
+fn what_is_thrown_away_takes_nothing_from_what_others_leave() {
+    let mut small = with_a_job(0);
+    let job = Admitted::check(JobSpec::new(["true"])).expect("a job");
+    small.order(Order::Submit { job, key: None, files: JobFiles::default() });
+    let quota = Some(Quota { bytes: 1 << 20, ..Quota::default() });
+    small.order(Order::Administer(Administration::SetQuota(QuotaSetting { user: None, quota })));
+    let left = |small: &Small| {
+        let other = RunId { task: TaskId::new(TASK + 1), number: 1 };
+        small.desk.may_send(MachineId::new(0), other, small.now()).expect("it is awaited").1
+    };
+    let before = left(&small);
+    small.say(FromAgent::Started(run(1)));
+    assert_eq!(reaches_its_limit(&mut small, 1), None, "nobody goes on from it");
+    assert_eq!(left(&small), before - BLOB_BYTES_MAX);
 }

@@ -1,0 +1,55 @@
+//! How runs end that reach a limit of time, and what is kept of them.
+
+use super::*;
+
+/// Else it would be tried for ever.
+#[test]
+fn a_run_at_its_limit_counts_though_its_checkpoint_cannot_be_stored() {
+    for (outputs, stored_next) in [(vec![], false), (vec!["out".to_owned()], true)] {
+        let mut stage = Stage::new();
+        let limited = Run { needs: Needs { time_limit_s: 1.0, ..Needs::default() }, outputs, ..run(1, 1) };
+        let run = stage.start(1.0, with_checkpoint(limited));
+        stage.pass_until(2.0);
+        stage.on(2.5, killed(run));
+        stage.done();
+        stage.on(3.0, Event::Collected(run, Err(TransferError::TooLarge("17 GiB".into()))));
+        if stored_next {
+            assert_eq!(stage.done(), ["3 collect 1.1 files"]);
+            stage.on(3.5, Event::Collected(run, Ok(Collected::default())));
+        }
+        let at = if stored_next { "3.5" } else { "3" };
+        assert_eq!(stage.done(), [format!("{at} ended 1.1 timedout")]);
+        let end = &stage.duties.runs[&run].stage;
+        let held::Stage::Over { end, .. } = end else { panic!("{end:?}") };
+        assert_eq!(end.notes, ["its checkpoint was not kept: 17 GiB"]);
+    }
+}
+
+/// A second for a program that keeps a checkpoint.
+fn limited(run: Run) -> Run {
+    with_checkpoint(Run { needs: Needs { time_limit_s: 1.0, ..Needs::default() }, ..run })
+}
+
+#[test]
+fn what_fails_at_its_limit_keeps_no_checkpoint_unless_it_is_held_meanwhile() {
+    for (fails_at_limit, is_held, ends) in [
+        (false, false, "2.5 collect 1.1 checkpoint"),
+        (true, false, "2.5 ended 1.1 timedout"),
+        (true, true, "2.5 collect 1.1 checkpoint"),
+    ] {
+        let mut stage = Stage::new();
+        let run = stage.start(1.0, limited(Run { fails_at_limit, ..run(1, 1) }));
+        stage.pass_until(2.0);
+        if is_held {
+            stage.hear(2.2, ToAgent::Stop { run, cause: StopCause::Hold });
+        }
+        stage.done();
+        stage.on(2.5, killed(run));
+        assert_eq!(stage.done(), [ends], "{fails_at_limit} {is_held}");
+        if is_held {
+            let stored = Collected { checkpoint: Some(stored()), ..Collected::default() };
+            stage.on(3.0, Event::Collected(run, Ok(stored)));
+            assert_eq!(stage.done(), ["3 ended 1.1 stopped +checkpoint"]);
+        }
+    }
+}
