@@ -231,7 +231,7 @@ impl Duties {
         };
         // What was signed does not run again once it has ended well, so its end must not be lost.
         held.keep_at = Some(if held.run.signed.is_some() { now } else { now + WAITS });
-        held.stage = next_stage(held, Left { ruling, usage }, now);
+        held.stage = next_stage(held, Left { ruling, usage, notes: Vec::new() }, now);
     }
 
     /// A run does not count whose output has a hole or no end.
@@ -299,9 +299,9 @@ impl Duties {
     pub(super) fn collected(&mut self, now: Time, run: RunId, result: Result<Collected, TransferError>) {
         let Some(held) = self.runs.get_mut(&run) else { return };
         let Stage::Collecting { left } = &held.stage else { return };
-        let left = left.clone();
-        let (outcome, collected) = match result {
-            Ok(collected) => (left.ruling.outcome, collected),
+        let mut left = left.clone();
+        let collected = match result {
+            Ok(collected) => collected,
             Err(TransferError::Later(_)) => {
                 held.rests += 1;
                 let retry_at = now + rest(self.agent, run, held.rests);
@@ -310,17 +310,18 @@ impl Duties {
                 return;
             }
             Err(error) if left.ruling.keeps_checkpoint && is_limit(&left.ruling.outcome) => {
-                held.not_kept = Some(format!("its checkpoint was not kept: {error}"));
-                let ruling = Ruling { keeps_checkpoint: false, ..left.ruling };
-                held.stage = next_stage(held, Left { ruling, usage: left.usage }, now);
+                left.notes.push(format!("its checkpoint was not kept: {error}"));
+                left.ruling.keeps_checkpoint = false;
+                held.stage = next_stage(held, left, now);
                 self.leave_if_cancelled(run);
                 return;
             }
-            Err(error) => (not_stored(&left.ruling, &error), Collected::default()),
+            Err(error) => {
+                left.ruling.outcome = not_stored(&left.ruling, &error);
+                Collected::default()
+            }
         };
-        let mut end = end_of(outcome, left.usage, collected);
-        end.notes.extend(held.not_kept.take());
-        held.stage = Stage::Over { end: Box::new(end), is_sent: false };
+        held.stage = over_with(left, collected);
     }
 
     /// Of what could not be stored, nobody wants more once it is cancelled.
@@ -340,7 +341,8 @@ impl Duties {
             keeps_checkpoint: end.checkpoint.is_some(),
             keeps_files: end.files.is_some(),
         };
-        held.stage = Stage::Uncollected { left: Left { ruling, usage: end.usage }, retry_at: now };
+        let left = Left { ruling, usage: end.usage, notes: end.notes.clone() };
+        held.stage = Stage::Uncollected { left, retry_at: now };
     }
 
     /// Ends a run that has not started. What it would have gone on from is still there.
@@ -389,8 +391,14 @@ fn next_stage(held: &Held, left: Left, retry_at: Time) -> Stage {
     if wanted.checkpoint || wanted.files {
         return Stage::Uncollected { left, retry_at };
     }
-    let mut end = end_of(left.ruling.outcome, left.usage, Collected::default());
-    end.notes.extend(held.not_kept.clone());
+    over_with(left, Collected::default())
+}
+
+/// What was stored again is not told twice.
+fn over_with(left: Left, collected: Collected) -> Stage {
+    let mut end = end_of(left.ruling.outcome, left.usage, collected);
+    end.notes.retain(|note| !left.notes.contains(note));
+    end.notes.extend(left.notes);
     Stage::Over { end: Box::new(end), is_sent: false }
 }
 

@@ -2,13 +2,24 @@
 
 use super::*;
 
+/// What is said of a run that is over.
+fn notes(stage: &Stage, run: RunId) -> &[String] {
+    let stage = &stage.duties.runs[&run].stage;
+    let held::Stage::Over { end, .. } = stage else { panic!("{stage:?}") };
+    &end.notes
+}
+
+/// A second for a program that keeps a checkpoint.
+fn limited(run: Run) -> Run {
+    with_checkpoint(Run { needs: Needs { time_limit_s: 1.0, ..Needs::default() }, ..run })
+}
+
 /// Else it would be tried for ever.
 #[test]
 fn a_run_at_its_limit_counts_though_its_checkpoint_cannot_be_stored() {
     for (outputs, stored_next) in [(vec![], false), (vec!["out".to_owned()], true)] {
         let mut stage = Stage::new();
-        let limited = Run { needs: Needs { time_limit_s: 1.0, ..Needs::default() }, outputs, ..run(1, 1) };
-        let run = stage.start(1.0, with_checkpoint(limited));
+        let run = stage.start(1.0, limited(Run { outputs, ..run(1, 1) }));
         stage.pass_until(2.0);
         stage.on(2.5, killed(run));
         stage.done();
@@ -19,15 +30,8 @@ fn a_run_at_its_limit_counts_though_its_checkpoint_cannot_be_stored() {
         }
         let at = if stored_next { "3.5" } else { "3" };
         assert_eq!(stage.done(), [format!("{at} ended 1.1 timedout")]);
-        let end = &stage.duties.runs[&run].stage;
-        let held::Stage::Over { end, .. } = end else { panic!("{end:?}") };
-        assert_eq!(end.notes, ["its checkpoint was not kept: 17 GiB"]);
+        assert_eq!(notes(&stage, run), ["its checkpoint was not kept: 17 GiB"]);
     }
-}
-
-/// A second for a program that keeps a checkpoint.
-fn limited(run: Run) -> Run {
-    with_checkpoint(Run { needs: Needs { time_limit_s: 1.0, ..Needs::default() }, ..run })
 }
 
 #[test]
@@ -52,4 +56,21 @@ fn what_fails_at_its_limit_keeps_no_checkpoint_unless_it_is_held_meanwhile() {
             assert_eq!(stage.done(), ["3 ended 1.1 stopped +checkpoint"]);
         }
     }
+}
+
+#[test]
+fn why_a_checkpoint_was_not_kept_is_told_though_its_agent_ends_meanwhile() {
+    let mut stage = Stage::new();
+    let run = stage.start(1.0, limited(Run { outputs: vec!["out".into()], ..run(1, 1) }));
+    stage.pass_until(2.0);
+    stage.on(2.5, killed(run));
+    stage.on(3.0, Event::Collected(run, Err(TransferError::TooLarge("17 GiB".into()))));
+    stage.pass_until(6.0);
+    let written = serde_json::to_string(&stage.kept).expect("plain data");
+
+    let mut next = Stage::of(Duties::new(7, 2, None, profile()));
+    next.duties.take_up(at(100.0), serde_json::from_str(&written).expect("it was just written"));
+    next.connect(101.0);
+    next.on(102.0, Event::Collected(run, Ok(Collected { files: Some(stored()), ..Collected::default() })));
+    assert_eq!(notes(&next, run), ["its checkpoint was not kept: 17 GiB"]);
 }
