@@ -301,7 +301,10 @@ impl Duties {
         let Stage::Collecting { left } = &held.stage else { return };
         let mut left = left.clone();
         let collected = match result {
-            Ok(collected) => collected,
+            Ok(collected) => {
+                left.notes.extend(collected.files_lost.as_ref().map(files_not_kept));
+                collected
+            }
             Err(TransferError::Later(_)) => {
                 held.rests += 1;
                 let retry_at = now + rest(self.agent, run, held.rests);
@@ -309,9 +312,14 @@ impl Duties {
                 self.leave_if_cancelled(run);
                 return;
             }
-            Err(error) if left.ruling.keeps_checkpoint && is_limit(&left.ruling.outcome) => {
-                left.notes.push(format!("its checkpoint was not kept: {error}"));
-                left.ruling.keeps_checkpoint = false;
+            Err(error) if is_limit(&left.ruling.outcome) => {
+                if left.ruling.keeps_checkpoint {
+                    left.notes.push(format!("its checkpoint was not kept: {error}"));
+                    left.ruling.keeps_checkpoint = false;
+                } else {
+                    left.notes.push(files_not_kept(&error));
+                    left.ruling.keeps_files = false;
+                }
                 held.stage = next_stage(held, left, now);
                 self.leave_if_cancelled(run);
                 return;
@@ -402,8 +410,12 @@ fn over_with(left: Left, collected: Collected) -> Stage {
     Stage::Over { end: Box::new(end), is_sent: false }
 }
 
-/// Whether a run reached a limit. **That counts as a try whatever is kept of it**: else a task whose checkpoint cannot be stored would
-/// run for ever.
+fn files_not_kept(error: &TransferError) -> String {
+    format!("its output files were not kept: {error}")
+}
+
+/// Whether a run reached a limit. **That counts as a try whatever is kept of it**: else a task whose checkpoint or output files cannot be
+/// stored would run for ever.
 fn is_limit(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::TimedOut | Outcome::OverLimit { .. } => true,
@@ -420,7 +432,7 @@ fn wanted(ruling: &Ruling, has_no_outputs: bool) -> Wanted {
 }
 
 fn end_of(outcome: Outcome, usage: Usage, collected: Collected) -> End {
-    let Collected { checkpoint, files, not_left } = collected;
+    let Collected { checkpoint, files, files_lost: _, not_left } = collected;
     let (stdout, stderr) = (Tail::default(), Tail::default());
     End { outcome, usage, checkpoint, files, notes: not_left.into_iter().collect(), stdout, stderr }
 }

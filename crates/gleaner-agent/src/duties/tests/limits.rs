@@ -74,3 +74,28 @@ fn why_a_checkpoint_was_not_kept_is_told_though_its_agent_ends_meanwhile() {
     next.on(102.0, Event::Collected(run, Ok(Collected { files: Some(stored()), ..Collected::default() })));
     assert_eq!(notes(&next, run), ["its checkpoint was not kept: 17 GiB"]);
 }
+
+/// What it goes on from is stored, or is not wanted.
+#[test]
+fn a_run_at_its_limit_counts_though_its_files_cannot_be_stored() {
+    let failed = || TransferError::Failed("a file in it is gone".into());
+    let checkpoint = Some(stored());
+    for (fails_at_limit, result, end) in [
+        (true, Err(failed()), "3 ended 1.1 timedout"),
+        (
+            false,
+            Ok(Collected { checkpoint, files_lost: Some(failed()), ..Collected::default() }),
+            "3 ended 1.1 timedout +checkpoint",
+        ),
+    ] {
+        let mut stage = Stage::new();
+        let outputs = vec!["out".to_owned()];
+        let run = stage.start(1.0, limited(Run { fails_at_limit, outputs, ..run(1, 1) }));
+        stage.pass_until(2.0);
+        stage.on(2.5, killed(run));
+        stage.done();
+        stage.on(3.0, Event::Collected(run, result));
+        assert_eq!(stage.done(), [end]);
+        assert_eq!(notes(&stage, run), ["its output files were not kept: a file in it is gone"]);
+    }
+}
