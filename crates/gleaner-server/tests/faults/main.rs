@@ -24,6 +24,7 @@ mod small;
 mod time_limit;
 mod trouble;
 mod twins;
+mod used;
 mod users;
 mod world;
 
