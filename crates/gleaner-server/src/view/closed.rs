@@ -47,8 +47,12 @@ fn why(agent: &Agent) -> String {
     if agent.lost {
         return "it is away".to_owned();
     }
-    let why = agent.why().unwrap_or_else(|| "its owner wants none".to_owned());
-    match agent.closed_since {
+    let own = || {
+        let why = agent.why.clone().unwrap_or_else(|| "its owner wants none".to_owned());
+        (why, agent.closed_since.owner)
+    };
+    let (why, since) = agent.ordered().next().unwrap_or_else(own);
+    match since {
         Some(since) => format!("{why}, since {}", clock(since)),
         None => why,
     }

@@ -8,6 +8,7 @@ mod bad_machine;
 mod chance;
 mod checker;
 mod claims;
+mod closed;
 mod flaw;
 mod history;
 mod journal;
