@@ -90,9 +90,10 @@ impl Agent {
         }
     }
 
-    /// Why it is as it is: what was ordered goes before what its agent says.
+    /// Why it is as it is: all that was ordered goes before what its agent says.
     pub fn why(&self) -> Option<String> {
-        self.orders().next().or_else(|| self.why.clone())
+        let orders: Vec<String> = self.orders().collect();
+        if orders.is_empty() { self.why.clone() } else { Some(orders.join("; ")) }
     }
 
     /// What was ordered that keeps new tasks from it.
