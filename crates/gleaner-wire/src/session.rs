@@ -343,7 +343,7 @@ pub struct Run {
     pub needs: Needs,
     /// How it is stopped.
     pub checkpoint: Checkpointing,
-    /// Whether its task is not tried again if it reaches a limit of time: what it keeps then is of no use to anybody.
+    /// Whether its task is not tried again if it reaches a limit of time, or from its beginning: what it keeps then is of no use to anybody.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub fails_at_limit: bool,
     /// What it goes on from.

@@ -116,7 +116,7 @@ impl Desk {
         (run, agent): (RunId, MachineId),
         mut end: End,
     ) -> End {
-        let is_needed = self.ledger.is_furthest(now, run) && self.ledger.may_go_on(run.task, &end.outcome);
+        let is_needed = self.ledger.is_furthest(now, run) && self.ledger.may_go_on(run, &end.outcome);
         if !is_needed
             && let Some(left) = end.checkpoint.take()
             && let Some(uploads) = self.stored.get_mut(&agent)

@@ -38,7 +38,7 @@ impl RunOrder {
             user: job.user.clone(),
             spec: Arc::clone(&job.spec),
             position: job.position(run.task),
-            fails_at_limit: !ledger.may_go_on(run.task, &Outcome::TimedOut),
+            fails_at_limit: !ledger.may_go_on(run, &Outcome::TimedOut),
             // An answer is one machine's from its beginning.
             resume_from: ledger.record(run.task).checkpoint.clone().filter(|_| !ledger.is_compared(run)),
             answers: ledger.pair_of(run).map(|_| {

@@ -4,7 +4,7 @@ use super::small::{Small, all, end};
 use gleaner_server::desk::{Administration, Admitted, Effect, Input, JobFiles, Order, SessionId};
 use gleaner_server::journal::Fact;
 use gleaner_units::{MachineId, RunId, TaskId};
-use gleaner_wire::api::{Quota, QuotaSetting, TaskPhase};
+use gleaner_wire::api::{PolicyKeys, Quota, QuotaSetting, TaskPhase};
 use gleaner_wire::job::{Checkpointing, JobSpec};
 use gleaner_wire::limits::BLOB_BYTES_MAX;
 use gleaner_wire::session::{End, FromAgent, Outcome, Stored};
@@ -16,17 +16,27 @@ fn run(number: u32) -> RunId {
     RunId { task: TaskId::new(TASK), number }
 }
 
-/// A machine that is free, and a job with a checkpoint that is sent there.
-fn with_a_job(retries: u32) -> Small {
+/// A machine that is free.
+fn free() -> Small {
     let mut small = Small::running();
     for index in 0..2 {
         small.ends(RunId { task: TaskId::new(index), number: 1 }, &Outcome::Exited { code: 0 });
     }
+    small
+}
+
+/// Likewise, and a job with a checkpoint that is sent there.
+fn with_a_job(retries: u32) -> Small {
+    let mut small = free();
+    submit(&mut small, retries);
+    small
+}
+
+fn submit(small: &mut Small, retries: u32) {
     let checkpoint = Checkpointing { folder: true, ..Checkpointing::default() };
     let spec = JobSpec { checkpoint, retries, ..JobSpec::new(["true"]) };
     let job = Admitted::check(spec).expect("a job");
     small.order(Order::Submit { job, key: None, files: JobFiles::default() });
-    small
 }
 
 /// Whether the agent that was just told to run it knows that what it keeps at its limit is of no use.
@@ -96,4 +106,33 @@ fn what_is_thrown_away_takes_nothing_from_what_others_leave() {
     small.say(FromAgent::Started(run(1)));
     assert_eq!(reaches_its_limit(&mut small, 1), None, "nobody goes on from it");
     assert_eq!(left(&small), before - BLOB_BYTES_MAX);
+}
+
+/// An answer is one machine's from its beginning: what was kept took room, and counted as what the next run need not do.
+#[test]
+fn what_is_compared_keeps_no_checkpoint() {
+    let mut small = free();
+    let keys = serde_json::json!({
+        "preset": "bertasi/greedy", "relocate": "none", "replicate": { "quorum": 2 },
+    });
+    let keys = PolicyKeys(keys.as_object().expect("keys").clone());
+    assert!(small.order(Order::Administer(Administration::SetPolicy(keys))).is_some());
+    small.joined_by_another();
+    submit(&mut small, 1);
+    assert!(is_last(&small), "it is tried again from its beginning");
+    let agent = MachineId::new(0);
+    let asked = small.desk.ledger().grid().runs_of(TaskId::new(TASK)).find(|run| run.on() == agent);
+    let run = asked.expect("it is asked").id();
+    small.say(FromAgent::Started(run));
+    let blob = BlobHash::of(b"kept");
+    let left = End { checkpoint: Some(Stored { blob, size: 7 }), ..end(&Outcome::TimedOut) };
+    small.put(vec![Input::Stored { agent, run, blob, bytes: 7 }]);
+    small.say(FromAgent::Ended { run, end: left.clone() });
+    let (session, digest) = (SessionId(small.sessions), BlobHash::of(b"its answer"));
+    small.put(vec![Input::Answered { session, run, end: Box::new(left), digest }]);
+    let recorded = small.facts.iter().find_map(|fact| match fact {
+        Fact::RunEnded { end, .. } => Some(&end.checkpoint),
+        _ => None,
+    });
+    assert_eq!(recorded, Some(&None));
 }
