@@ -1,8 +1,8 @@
 //! The files that somebody has sent, as long as a coordinator lives. Beyond a number of them the oldest are forgotten, those first that
 //! something names: what names one has it.
 //!
-//! **What nobody named counts for `YOUNG`, forgotten or not**: then it is removed. What an agent sent counts for each user whose runs
-//! left it, by itself.
+//! **What nobody named counts for `YOUNG`, forgotten or not**: then it is removed. What was thrown away counts no more. What an agent
+//! sent counts for each user whose runs left it, by itself.
 
 use crate::limits::YOUNG;
 use gleaner_units::Time;
