@@ -159,6 +159,8 @@ pub struct Collected {
     pub checkpoint: Option<Stored>,
     /// The output files; none if no file matched.
     pub files: Option<Stored>,
+    /// Why they could not be stored, though the checkpoint was.
+    pub files_lost: Option<TransferError>,
     /// Which of the output files that its user named are not there, if any, for its user.
     pub not_left: Option<String>,
 }

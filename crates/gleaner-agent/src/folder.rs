@@ -140,7 +140,8 @@ pub(crate) fn prepare(
     Ok(())
 }
 
-/// Stores at the coordinator what a run left.
+/// Stores at the coordinator what a run left. An error is the checkpoint's where that is wanted: what cannot be stored of the output
+/// files then takes nothing from it.
 pub(crate) fn collect(
     run: &Run,
     folder: &Path,
@@ -158,30 +159,45 @@ pub(crate) fn collect(
         collected.checkpoint = store(run.id, (&checkpoint, &listing), client, allowance)?;
     }
     if wanted.files {
-        let outputs = Outputs::of(&run.outputs)?;
-        let mut listing =
-            archive::list(&opened, &[CHECKPOINT, TEMPORARY, STDIN]).map_err(|why| from_archive(&why))?;
-        let none = vec![false; run.outputs.len()];
-        let (mut is_left, mut has_others) = (none.clone(), none);
-        listing.retain(|path, about| {
-            let matched: Vec<usize> = path.ancestors().flat_map(|part| outputs.matching(part)).collect();
-            let is_wanted = archive::is_file(about) && !matched.is_empty();
-            for at in matched {
-                is_left[at] |= is_wanted;
-                has_others[at] |= archive::is_other(about);
+        match collect_files(run, &opened, &mut collected, client, allowance) {
+            Err(error) if wanted.checkpoint && !matches!(error, TransferError::Later(_)) => {
+                collected.files_lost = Some(error);
             }
-            is_wanted
-        });
-        let missing = run.outputs.iter().zip(is_left).zip(has_others);
-        let missing = missing.filter(|((output, is_left), _)| !is_left && output.as_str() != ALL_FILES);
-        let named = missing.map(
-            |((output, _), has_others)| if has_others { of_another_kind(output) } else { output.clone() },
-        );
-        collected.not_left = not_left(&named.collect::<Vec<_>>());
-        keeps_to_its_disk(run, archive::size(&listing))?;
-        collected.files = store(run.id, (&opened, &listing), client, allowance)?;
+            stored => stored?,
+        }
     }
     Ok(collected)
+}
+
+fn collect_files(
+    run: &Run,
+    folder: &OwnedFd,
+    collected: &mut Collected,
+    client: &Client,
+    allowance: &Allowance,
+) -> Result<(), TransferError> {
+    let outputs = Outputs::of(&run.outputs)?;
+    let mut listing =
+        archive::list(folder, &[CHECKPOINT, TEMPORARY, STDIN]).map_err(|why| from_archive(&why))?;
+    let none = vec![false; run.outputs.len()];
+    let (mut is_left, mut has_others) = (none.clone(), none);
+    listing.retain(|path, about| {
+        let matched: Vec<usize> = path.ancestors().flat_map(|part| outputs.matching(part)).collect();
+        let is_wanted = archive::is_file(about) && !matched.is_empty();
+        for at in matched {
+            is_left[at] |= is_wanted;
+            has_others[at] |= archive::is_other(about);
+        }
+        is_wanted
+    });
+    let missing = run.outputs.iter().zip(is_left).zip(has_others);
+    let missing = missing.filter(|((output, is_left), _)| !is_left && output.as_str() != ALL_FILES);
+    let named = missing
+        .map(|((output, _), has_others)| if has_others { of_another_kind(output) } else { output.clone() });
+    collected.not_left = not_left(&named.collect::<Vec<_>>());
+    keeps_to_its_disk(run, archive::size(&listing))?;
+    collected.files = store(run.id, (folder, &listing), client, allowance)?;
+    Ok(())
 }
 
 /// Removes a folder in which a program left nothing; false if there is more to do.

@@ -156,9 +156,10 @@ impl Day {
             }
             Fact::ResultRefused { run, agent, end } => {
                 let state = runs::state(&end.outcome, again(ledger, *run));
-                self.runs.ended(ledger, at, (*run, *agent), (state, end.usage.elapsed_s));
-                let ran = Ran { state: RunState::Lost, usage: &end.usage, is_waste: true };
-                self.usages.used(ledger, at, run.task, ran);
+                if self.runs.refused(ledger, at, (*run, *agent), (state, end.usage.elapsed_s)) {
+                    let ran = Ran { state: RunState::Lost, usage: &end.usage, is_waste: true };
+                    self.usages.used(ledger, at, run.task, ran);
+                }
             }
             Fact::LeaseExpired { agent } => self.runs.lost(at, *agent, &[]),
             Fact::AgentStarted { agent, brings, .. } => self.runs.lost(at, *agent, brings),
@@ -204,7 +205,7 @@ impl Day {
         self.next_sample = now + STEP;
     }
 
-    /// Costs O(what is forgotten), and O(jobs).
+    /// Costs O(what is forgotten), and O(jobs and runs that were lost).
     fn forget(&mut self, until: Time) {
         while self.queue.front().is_some_and(|sample| sample.at_s < until.seconds()) {
             self.queue.pop_front();

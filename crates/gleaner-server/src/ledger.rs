@@ -41,7 +41,7 @@ mod tasks;
 mod tries;
 
 pub(crate) use acquaintance::Acquaintance;
-pub use agent::Agent;
+pub use agent::{Agent, ClosedSince};
 pub(crate) use elsewhere::keeps_away;
 pub use job::Job;
 pub use label::Label;

@@ -1,8 +1,8 @@
 //! The files that somebody has sent, as long as a coordinator lives. Beyond a number of them the oldest are forgotten, those first that
 //! something names: what names one has it.
 //!
-//! **What nobody named counts for `YOUNG`, forgotten or not**: then it is removed. What an agent sent counts for each user whose runs
-//! left it, by itself.
+//! **What nobody named counts for `YOUNG`, forgotten or not**: then it is removed. What was thrown away counts no more. What an agent
+//! sent counts for each user whose runs left it, by itself.
 
 use crate::limits::YOUNG;
 use gleaner_units::Time;
@@ -87,6 +87,16 @@ impl<W: Ord + Clone> Uploads<W> {
         self.put(id, sent);
     }
 
+    /// Nothing will name it, though it came in order: it counts no more, and whoever wants to name it sends it again.
+    pub(crate) fn thrown_away(&mut self, id: BlobHash) {
+        if self.known.get(&id).is_some_and(|sent| sent.unnamed_since.is_some())
+            && let Some(sent) = self.known.remove(&id)
+        {
+            self.in_order.remove(&sent.place());
+            self.discount(sent);
+        }
+    }
+
     /// It was asked for, and stays for as long as if it came now.
     pub fn renew(&mut self, id: BlobHash, now: Time) {
         let Some(sent) = self.known.get(&id).filter(|sent| sent.unnamed_since.is_some()) else { return };
@@ -112,10 +122,14 @@ impl<W: Ord + Clone> Uploads<W> {
         if before.place() != place {
             self.in_order.remove(&before.place());
         }
-        if let Some(hour) = before.unnamed_since
-            && let Some(bytes) = self.unnamed.get_mut(&(before.whose, hour))
+        self.discount(before);
+    }
+
+    fn discount(&mut self, sent: Sent<W>) {
+        if let Some(hour) = sent.unnamed_since
+            && let Some(bytes) = self.unnamed.get_mut(&(sent.whose, hour))
         {
-            *bytes = bytes.saturating_sub(before.bytes);
+            *bytes = bytes.saturating_sub(sent.bytes);
         }
     }
 }
@@ -210,6 +224,18 @@ mod tests {
         assert_eq!(bytes(&uploads), [0, 3, 10], "who sent it last");
         uploads.named(id(2));
         assert_eq!(bytes(&uploads), [0, 0, 10]);
+    }
+
+    #[test]
+    fn what_is_thrown_away_counts_no_more_unless_it_was_named() {
+        let mut uploads = Uploads::default();
+        for number in 0..3 {
+            uploads.add(id(number), "ada", (at(0.0), 10), 9);
+        }
+        uploads.named(id(0));
+        (0..2).for_each(|number| uploads.thrown_away(id(number)));
+        assert_eq!([0, 1, 2].map(|number| uploads.has(id(number))), [true, false, true]);
+        assert_eq!((uploads.bytes(&"ada", at(0.0)), uploads.in_order.len()), (10, 2));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! When an agent that is turned away for now may come again. People read it, and so does the agent: it is the end of the words that
-//! [`ToAgent::Refused`](crate::session::ToAgent::Refused) brings.
+//! When an agent that is turned away for now may come again, where that is certain. People read it, and so does the agent: it is
+//! the end of the words that [`ToAgent::Refused`](crate::session::ToAgent::Refused) brings.
 
 const WORDS: &str = "it is let in again in ";
 

@@ -343,6 +343,9 @@ pub struct Run {
     pub needs: Needs,
     /// How it is stopped.
     pub checkpoint: Checkpointing,
+    /// Whether its task is not tried again if it reaches a limit of time, or from its beginning: what it keeps then is of no use to anybody.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub fails_at_limit: bool,
     /// What it goes on from.
     pub resume_from: Option<Stored>,
     /// The output files of two answers that it compares, each in a folder of its own in [`ANSWERS`](crate::task_folder::ANSWERS).

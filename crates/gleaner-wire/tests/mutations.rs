@@ -70,6 +70,7 @@ fn run() -> Run {
         outputs,
         needs,
         checkpoint,
+        fails_at_limit: true,
         resume_from,
         answers: Some(Box::new([Some(Stored { blob: blob(), size: 9 }), None])),
         confinement,

@@ -120,7 +120,11 @@ impl Duties {
             let is_first = held.ending.is_none();
             let kill_at = now + grace;
             let ending = held.ending.get_or_insert(Ending { reason, kill_at: Some(kill_at) });
-            if matches!(reason, Reason::Disowned | Reason::Asked(StopCause::Cancel)) {
+            // What is held goes on from what it keeps, though it would have failed at its limit.
+            let is_held = reason == Reason::Asked(StopCause::Hold)
+                && held.run.fails_at_limit
+                && matches!(ending.reason, Reason::TimeLimit | Reason::OwnersLimit(_));
+            if is_held || matches!(reason, Reason::Disowned | Reason::Asked(StopCause::Cancel)) {
                 ending.reason = reason;
             }
             ending.kill_at = ending.kill_at.map(|at| at.min(kill_at));
@@ -218,7 +222,7 @@ impl Duties {
         }
         let ruling = match &held.lost_output {
             Some(why) => unfinished(abandoned(why), false),
-            None => rule(&held.run.checkpoint, held.run.needs.disk, reason, exit),
+            None => rule(&held.run, reason, exit),
         };
         let ruling = if held.had_full_disk && is_doubtful(&ruling, !held.run.outputs.is_empty()) {
             unfinished(abandoned(FULL_DISK), false)
@@ -227,7 +231,7 @@ impl Duties {
         };
         // What was signed does not run again once it has ended well, so its end must not be lost.
         held.keep_at = Some(if held.run.signed.is_some() { now } else { now + WAITS });
-        held.stage = next_stage(held, Left { ruling, usage }, now);
+        held.stage = next_stage(held, Left { ruling, usage, notes: Vec::new() }, now);
     }
 
     /// A run does not count whose output has a hole or no end.
@@ -295,9 +299,12 @@ impl Duties {
     pub(super) fn collected(&mut self, now: Time, run: RunId, result: Result<Collected, TransferError>) {
         let Some(held) = self.runs.get_mut(&run) else { return };
         let Stage::Collecting { left } = &held.stage else { return };
-        let left = left.clone();
-        let (outcome, collected) = match result {
-            Ok(collected) => (left.ruling.outcome, collected),
+        let mut left = left.clone();
+        let collected = match result {
+            Ok(collected) => {
+                left.notes.extend(collected.files_lost.as_ref().map(files_not_kept));
+                collected
+            }
             Err(TransferError::Later(_)) => {
                 held.rests += 1;
                 let retry_at = now + rest(self.agent, run, held.rests);
@@ -305,18 +312,24 @@ impl Duties {
                 self.leave_if_cancelled(run);
                 return;
             }
-            Err(error) if left.ruling.keeps_checkpoint && is_limit(&left.ruling.outcome) => {
-                held.not_kept = Some(format!("its checkpoint was not kept: {error}"));
-                let ruling = Ruling { keeps_checkpoint: false, ..left.ruling };
-                held.stage = next_stage(held, Left { ruling, usage: left.usage }, now);
+            Err(error) if is_limit(&left.ruling.outcome) => {
+                if left.ruling.keeps_checkpoint {
+                    left.notes.push(format!("its checkpoint was not kept: {error}"));
+                    left.ruling.keeps_checkpoint = false;
+                } else {
+                    left.notes.push(files_not_kept(&error));
+                    left.ruling.keeps_files = false;
+                }
+                held.stage = next_stage(held, left, now);
                 self.leave_if_cancelled(run);
                 return;
             }
-            Err(error) => (not_stored(&left.ruling, &error), Collected::default()),
+            Err(error) => {
+                left.ruling.outcome = not_stored(&left.ruling, &error);
+                Collected::default()
+            }
         };
-        let mut end = end_of(outcome, left.usage, collected);
-        end.notes.extend(held.not_kept.take());
-        held.stage = Stage::Over { end: Box::new(end), is_sent: false };
+        held.stage = over_with(left, collected);
     }
 
     /// Of what could not be stored, nobody wants more once it is cancelled.
@@ -336,7 +349,8 @@ impl Duties {
             keeps_checkpoint: end.checkpoint.is_some(),
             keeps_files: end.files.is_some(),
         };
-        held.stage = Stage::Uncollected { left: Left { ruling, usage: end.usage }, retry_at: now };
+        let left = Left { ruling, usage: end.usage, notes: end.notes.clone() };
+        held.stage = Stage::Uncollected { left, retry_at: now };
     }
 
     /// Ends a run that has not started. What it would have gone on from is still there.
@@ -385,13 +399,23 @@ fn next_stage(held: &Held, left: Left, retry_at: Time) -> Stage {
     if wanted.checkpoint || wanted.files {
         return Stage::Uncollected { left, retry_at };
     }
-    let mut end = end_of(left.ruling.outcome, left.usage, Collected::default());
-    end.notes.extend(held.not_kept.clone());
+    over_with(left, Collected::default())
+}
+
+/// What was stored again is not told twice.
+fn over_with(left: Left, collected: Collected) -> Stage {
+    let mut end = end_of(left.ruling.outcome, left.usage, collected);
+    end.notes.retain(|note| !left.notes.contains(note));
+    end.notes.extend(left.notes);
     Stage::Over { end: Box::new(end), is_sent: false }
 }
 
-/// Whether a run reached a limit. **That counts as a try whatever is kept of it**: else a task whose checkpoint cannot be stored would
-/// run for ever.
+fn files_not_kept(error: &TransferError) -> String {
+    format!("its output files were not kept: {error}")
+}
+
+/// Whether a run reached a limit. **That counts as a try whatever is kept of it**: else a task whose checkpoint or output files cannot be
+/// stored would run for ever.
 fn is_limit(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::TimedOut | Outcome::OverLimit { .. } => true,
@@ -408,7 +432,7 @@ fn wanted(ruling: &Ruling, has_no_outputs: bool) -> Wanted {
 }
 
 fn end_of(outcome: Outcome, usage: Usage, collected: Collected) -> End {
-    let Collected { checkpoint, files, not_left } = collected;
+    let Collected { checkpoint, files, files_lost: _, not_left } = collected;
     let (stdout, stderr) = (Tail::default(), Tail::default());
     End { outcome, usage, checkpoint, files, notes: not_left.into_iter().collect(), stdout, stderr }
 }

@@ -24,8 +24,6 @@ pub(crate) struct Held {
     pub(crate) rests: u32,
     /// Why output of it is missing.
     pub(crate) lost_output: Option<String>,
-    /// For its user: why its checkpoint was not kept, though its end counts.
-    pub(crate) not_kept: Option<String>,
     /// Whether there was no room on the disk at some time while its program ran.
     pub(crate) had_full_disk: bool,
     /// When to write down what it keeps or left, if it still runs or waits then.
@@ -60,6 +58,9 @@ pub(crate) enum Stage {
 pub(crate) struct Left {
     pub(crate) ruling: Ruling,
     pub(crate) usage: Usage,
+    /// For its user: what of it was not kept, and why.
+    #[serde(default)]
+    pub(crate) notes: Vec<String>,
 }
 
 /// A program that is to end.
@@ -88,7 +89,6 @@ impl Held {
             logs: [Log::default(), Log::default()],
             rests: 0,
             lost_output: None,
-            not_kept: None,
             had_full_disk: false,
             keep_at: None,
         }

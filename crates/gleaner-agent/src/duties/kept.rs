@@ -82,7 +82,8 @@ impl Kept {
             ToHandIn::Checkpoint => {
                 // It has ended now: the machine may go down in order before it is handed in.
                 held.keep_at = Some(now);
-                let left = Left { ruling: unfinished(abandoned(KILLED), true), usage: Usage::default() };
+                let (usage, notes) = (Usage::default(), Vec::new());
+                let left = Left { ruling: unfinished(abandoned(KILLED), true), usage, notes };
                 Stage::Uncollected { left, retry_at: now }
             }
         };

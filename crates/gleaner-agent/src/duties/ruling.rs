@@ -2,7 +2,7 @@
 
 use gleaner_units::Span;
 use gleaner_wire::job::Checkpointing;
-use gleaner_wire::session::{Obstacle, Outcome, StopCause};
+use gleaner_wire::session::{Obstacle, Outcome, Run, StopCause};
 use gleaner_wire::text::amount;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -105,14 +105,9 @@ pub(crate) fn can_go_on(checkpointing: &Checkpointing) -> bool {
 const FILE_TOO_LARGE: i32 = 25;
 
 /// Files are kept whenever the run is an end of the task for which its program or its limits are to answer; a
-/// checkpoint whenever the task should go on, or may: after a limit of time, whether it has a try left is not known here. `disk` is
-/// how many bytes of it the job names, or 0.
-pub(crate) fn rule(
-    checkpointing: &Checkpointing,
-    disk: u64,
-    mut wanted: Option<Reason>,
-    exit: Exit,
-) -> Ruling {
+/// checkpoint whenever the task should go on, or may, after a limit of time.
+pub(crate) fn rule(run: &Run, mut wanted: Option<Reason>, exit: Exit) -> Ruling {
+    let (checkpointing, disk) = (&run.checkpoint, run.needs.disk);
     let final_end = |outcome| Ruling { outcome, keeps_checkpoint: false, keeps_files: true };
     let (code, by_itself) = match exit {
         Exit::NotStarted(why) => return unfinished(not_started(why, Obstacle::Machine), false),
@@ -143,7 +138,8 @@ pub(crate) fn rule(
     let outcome = outcome_of(wanted);
     match wanted {
         Reason::TimeLimit | Reason::OwnersLimit(_) => {
-            Ruling { keeps_checkpoint: can_go_on(checkpointing), ..final_end(outcome) }
+            let keeps_checkpoint = can_go_on(checkpointing) && !run.fails_at_limit;
+            Ruling { keeps_checkpoint, ..final_end(outcome) }
         }
         Reason::DiskLimit(_) => final_end(outcome),
         Reason::Asked(StopCause::Cancel) | Reason::OutputLost | Reason::Disowned => {
@@ -202,6 +198,7 @@ pub(crate) fn abandoned(why: &str) -> Outcome {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::run;
     use super::*;
 
     const PLAIN: (bool, Option<i32>) = (false, None);
@@ -209,8 +206,8 @@ mod tests {
     const ASKS_BY_85: (bool, Option<i32>) = (false, Some(85));
 
     fn ruled(way: (bool, Option<i32>), wanted: Option<Reason>, exit: Exit) -> String {
-        let checkpointing = Checkpointing { folder: way.0, exit_code: way.1, grace_s: 1.0 };
-        let ruling = rule(&checkpointing, 0, wanted, exit);
+        let checkpoint = Checkpointing { folder: way.0, exit_code: way.1, grace_s: 1.0 };
+        let ruling = rule(&Run { checkpoint, ..run(1, 1) }, wanted, exit);
         let outcome = match ruling.outcome {
             Outcome::Exited { code } => format!("exited {code}"),
             Outcome::Signalled { signal } => format!("signalled {signal}"),

@@ -2,6 +2,7 @@
 
 mod ahead;
 mod away;
+mod limits;
 mod owner;
 mod runs;
 
@@ -54,7 +55,7 @@ fn profile() -> Profile {
     Profile::new([1.0; 3], 2)
 }
 
-fn run(task: usize, number: u32) -> Run {
+pub(super) fn run(task: usize, number: u32) -> Run {
     Run {
         id: id(task, number),
         lineage: lineage(3),
@@ -70,6 +71,7 @@ fn run(task: usize, number: u32) -> Run {
         outputs: Vec::new(),
         needs: Needs::default(),
         checkpoint: Checkpointing { grace_s: 3.0, ..Checkpointing::default() },
+        fails_at_limit: false,
         resume_from: None,
         answers: None,
         confinement: Confinement::Sandbox,

@@ -142,6 +142,7 @@ mod tests {
             outputs,
             needs,
             checkpoint,
+            fails_at_limit: false,
             resume_from: None,
             answers: None,
             confinement,

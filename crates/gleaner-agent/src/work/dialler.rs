@@ -1,7 +1,8 @@
 //! The connection to the coordinator: made, kept, and made again with growing pauses.
 //!
 //! - What is to be sent waits in a queue of bounded length; a coordinator that does not read loses the connection.
-//! - **Who is turned away until a certain time waits for it.**
+//! - **Who recorded more than it may, and is told when it is let in again, waits for that.** Whatever else turns it away may be over at any
+//!   time, as when the connection ends of another that works under its name.
 //! - **Where there are two addresses, both are tried until one leads to the coordinator**: which of them is out of date nobody knows before.
 //! - Reading goes on while something is being written, so that neither side waits for the other.
 

@@ -131,6 +131,7 @@ pub(super) mod tests {
             outputs: Vec::new(),
             needs: Needs::default(),
             checkpoint: Checkpointing::default(),
+            fails_at_limit: false,
             resume_from: None,
             answers: None,
             confinement,

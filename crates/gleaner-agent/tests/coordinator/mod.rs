@@ -341,6 +341,7 @@ pub(crate) fn script(id: RunId, text: &str) -> Run {
         outputs: Vec::new(),
         needs: Needs::default(),
         checkpoint: Checkpointing { grace_s: 5.0, ..Checkpointing::default() },
+        fails_at_limit: false,
         resume_from: None,
         answers: None,
         confinement: Confinement::None,

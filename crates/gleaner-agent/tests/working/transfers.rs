@@ -2,7 +2,7 @@
 
 use crate::coordinator::{Coordinator, SLOW, id_of, script};
 use crate::{files, needs_disk, text};
-use gleaner_wire::job::{Checkpointing, Input};
+use gleaner_wire::job::{Checkpointing, Input, Needs};
 use gleaner_wire::session::{Obstacle, Outcome, Run, StopCause, Stored, ToAgent};
 use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
 use std::time::{Duration, Instant};
@@ -217,4 +217,25 @@ fn what_a_run_leaves_counts_with_its_holes() {
     let end = session.run(leaves(2, "a b"));
     let Outcome::OverLimit { what } = &end.outcome else { panic!("{end:?}") };
     assert!(what.contains("180000 bytes, more than the 100000"), "{what}");
+}
+
+#[test]
+fn what_a_run_goes_on_from_is_kept_though_its_files_are_too_large() {
+    let coordinator = Coordinator::new();
+    let _agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    let text_of =
+        "echo 1 > $GLEANER_CHECKPOINT/kept; for f in a b; do truncate -s 90000 $f; done; exec sleep 60";
+    let run = script(id_of(1, 1), text_of);
+    let end = session.run(Run {
+        checkpoint: Checkpointing { folder: true, ..run.checkpoint.clone() },
+        outputs: vec!["*".into()],
+        needs: Needs { time_limit_s: 1.0, ..needs_disk(100_000) },
+        ..run
+    });
+    assert_eq!((&end.outcome, &end.files), (&Outcome::TimedOut, &None), "{end:?}");
+    let why = "its output files were not kept: 180000 bytes, more than the 100000";
+    assert!(end.notes.iter().any(|note| note.starts_with(why)), "{end:?}");
+    let found = files(&coordinator.blob(&end.checkpoint.expect("it has one").blob));
+    assert_eq!(found, [("kept".to_owned(), "1\n".to_owned())]);
 }

@@ -15,6 +15,9 @@ pub(super) struct Runs {
     /// In order of their ends.
     over: VecDeque<Told>,
     going_on: BTreeMap<RunId, Told>,
+    /// Those that had begun on a machine that was lost, and of which nothing was heard since: where that was, and when.
+    #[serde(default)]
+    silent: BTreeMap<RunId, (MachineId, Time)>,
     /// In order of their ends.
     left_out: VecDeque<LeftOut>,
     /// By machine.
@@ -78,6 +81,7 @@ impl Runs {
         (run, on): (RunId, MachineId),
         (state, elapsed_s): (RunState, f64),
     ) {
+        self.silent.remove(&run);
         let told = match self.going_on.remove(&run) {
             Some(told) => Some(told),
             // It never ran: nothing to show.
@@ -89,12 +93,33 @@ impl Runs {
         }
     }
 
+    /// An end is told that does not count. Whether it is the first that is heard of the end of a run that began there: **what else a
+    /// machine says of runs is its word alone**, and is shown to nobody.
+    pub(super) fn refused(
+        &mut self,
+        ledger: &Ledger,
+        at: Time,
+        (run, on): (RunId, MachineId),
+        end: (RunState, f64),
+    ) -> bool {
+        let goes_on = self.going_on.get(&run).is_some_and(|told| told.on == on);
+        let is_silent = self.silent.get(&run).is_some_and(|(there, _)| *there == on);
+        if goes_on || is_silent {
+            self.ended(ledger, at, (run, on), end);
+        }
+        goes_on || is_silent
+    }
+
     /// Whatever ran on a machine has ended, and nothing is heard of it but of what is brought.
     pub(super) fn lost(&mut self, at: Time, on: MachineId, brings: &[RunId]) {
         let is_gone = |(run, told): &(&RunId, &Told)| told.on == on && !brings.contains(run);
         let gone: Vec<RunId> = self.going_on.iter().filter(is_gone).map(|(run, _)| *run).collect();
         for run in gone {
             let told = self.going_on.remove(&run).expect("it was just there");
+            if self.silent.len() == RUNS_KEPT {
+                self.silent.pop_first();
+            }
+            self.silent.insert(run, (on, at));
             self.keep(Told { to_s: Some(at.seconds()), state: RunState::Lost, ..told });
         }
     }
@@ -105,6 +130,7 @@ impl Runs {
         while self.over.front().is_some_and(is_past) {
             self.over.pop_front();
         }
+        self.silent.retain(|_, (_, since)| *since >= until);
         while self.left_out.front().is_some_and(|hour| hour.to_s < until.seconds()) {
             self.left_out.pop_front();
         }

@@ -61,7 +61,7 @@ impl Usages {
         self.used(ledger, at, task, ran);
     }
 
-    /// What a run used is its user's, also where its end does not count.
+    /// What a run used is its user's, also where its end does not count, as long as its job is in memory.
     pub(super) fn used(
         &mut self,
         ledger: &Ledger,

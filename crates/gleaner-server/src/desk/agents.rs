@@ -456,12 +456,12 @@ fn too_much(name: &str, left: Span) -> String {
     )
 }
 
-/// Said at both ends.
+/// Said at both ends. Whoever reads it comes again as soon as it may: the other's connection may end before its lease.
 fn twin(left: Span) -> String {
     format!(
         "another machine works under the same identity: its agent's folder was copied, as an image of a machine is. On one of \
          the two, stop the agent, remove its folder, and let it join with a token of its own. (If this machine lost its power or \
-         its network: it is let in when the lease of its start before ends, in {:.0} s)",
+         its network: it is let in when its start before is gone, in {:.0} s at the latest)",
         left.seconds().ceil()
     )
 }

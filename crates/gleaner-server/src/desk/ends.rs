@@ -66,7 +66,7 @@ impl Desk {
         if is_awaited {
             let is_left = self.ledger.is_left(run.task, agent, &end.outcome);
             let end = self.naming_machines(run.task, is_left, end);
-            let end = self.without_what_nobody_needs(now, run, end);
+            let end = self.without_what_nobody_needs(now, (run, agent), end);
             let (end, is_kept) = self.within_quota(run, end);
             self.named(agent, &end);
             // What its user's quota cuts off is no answer: no machine is outvoted for it.
@@ -108,11 +108,22 @@ impl Desk {
         (end, false)
     }
 
-    /// What nobody will go on from is in no fact: whoever reads of the end would take it to be stored.
-    fn without_what_nobody_needs(&self, now: Time, run: RunId, end: End) -> End {
-        let is_needed = self.ledger.is_furthest(now, run) && self.ledger.may_go_on(run.task, &end.outcome);
-        let checkpoint = end.checkpoint.filter(|_| is_needed);
-        End { checkpoint, ..end }
+    /// What nobody will go on from is in no fact: whoever reads of the end would take it to be stored. Nor does it count as sent any
+    /// longer: what its run might send beside its user's quota ends with it.
+    fn without_what_nobody_needs(
+        &mut self,
+        now: Time,
+        (run, agent): (RunId, MachineId),
+        mut end: End,
+    ) -> End {
+        let is_needed = self.ledger.is_furthest(now, run) && self.ledger.may_go_on(run, &end.outcome);
+        if !is_needed
+            && let Some(left) = end.checkpoint.take()
+            && let Some(uploads) = self.stored.get_mut(&agent)
+        {
+            uploads.thrown_away(left.blob);
+        }
+        end
     }
 
     /// An end of a run for which no machine is left says on which ones of its job could not be started before.

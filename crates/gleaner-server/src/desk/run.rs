@@ -4,7 +4,7 @@ use crate::ledger::Ledger;
 use gleaner_units::RunId;
 use gleaner_wire::job::{Filled, JobSpec};
 use gleaner_wire::limits::COMPARE_SECONDS_MAX;
-use gleaner_wire::session::{Run, Stored};
+use gleaner_wire::session::{Outcome, Run, Stored};
 use gleaner_wire::task_folder::ANSWERS;
 use gleaner_wire::{JobId, Lineage};
 use std::sync::Arc;
@@ -18,6 +18,7 @@ pub struct RunOrder {
     user: String,
     spec: Arc<JobSpec>,
     position: u32,
+    fails_at_limit: bool,
     resume_from: Option<Stored>,
     /// What it compares, if that is what it is to do.
     answers: Option<Result<[Option<Stored>; 2], String>>,
@@ -37,6 +38,7 @@ impl RunOrder {
             user: job.user.clone(),
             spec: Arc::clone(&job.spec),
             position: job.position(run.task),
+            fails_at_limit: !ledger.may_go_on(run, &Outcome::TimedOut),
             // An answer is one machine's from its beginning.
             resume_from: ledger.record(run.task).checkpoint.clone().filter(|_| !ledger.is_compared(run)),
             answers: ledger.pair_of(run).map(|_| {
@@ -67,6 +69,7 @@ impl RunOrder {
             outputs,
             needs: spec.needs.clone(),
             checkpoint: spec.checkpoint.clone(),
+            fails_at_limit: self.fails_at_limit,
             resume_from: self.resume_from.clone(),
             answers: None,
             confinement: spec.confinement,
@@ -104,6 +107,7 @@ mod tests {
             user,
             spec: Arc::new(spec),
             position: 0,
+            fails_at_limit: false,
             resume_from: None,
             answers: None,
             after: None,

@@ -32,8 +32,9 @@ pub struct Agent {
     pub closed_by_order: bool,
     /// Who has what runs there stand still, where an administrator ordered it.
     pub paused_by: Option<Actor>,
-    /// Since when somebody wants no new tasks there, while anybody does.
-    pub closed_since: Option<Time>,
+    /// Since when each of them has it so.
+    #[serde(default)]
+    pub closed_since: ClosedSince,
     /// Why, as far as its owner and its agent go.
     pub why: Option<String>,
     /// Why it was closed by order.
@@ -52,6 +53,17 @@ pub struct Agent {
     pub(super) silent: Vec<RunId>,
 }
 
+/// Since when a machine takes no new tasks, by whom wants that, as long as they do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ClosedSince {
+    /// Its owner, as the agent has it.
+    pub owner: Option<Time>,
+    /// Who closed it by order, in the words of the last such order.
+    pub order: Option<Time>,
+    /// Who has what runs there stand still.
+    pub pause: Option<Time>,
+}
+
 impl Agent {
     pub(super) fn new(name: String, key: String, profile: Profile) -> Self {
         Self {
@@ -66,7 +78,7 @@ impl Agent {
             closed_by_owner: false,
             closed_by_order: false,
             paused_by: None,
-            closed_since: None,
+            closed_since: ClosedSince::default(),
             why: None,
             why_by_order: None,
             load: 0.0,
@@ -78,15 +90,22 @@ impl Agent {
         }
     }
 
-    /// Why it is as it is: what was ordered goes before what its agent says.
+    /// Why it is as it is: all that was ordered goes before what its agent says.
     pub fn why(&self) -> Option<String> {
-        self.orders().next().or_else(|| self.why.clone())
+        let orders: Vec<String> = self.orders().collect();
+        if orders.is_empty() { self.why.clone() } else { Some(orders.join("; ")) }
     }
 
     /// What was ordered that keeps new tasks from it.
     pub fn orders(&self) -> impl Iterator<Item = String> {
-        let paused = self.paused_by.as_ref().map(|by| format!("paused by {by}"));
-        paused.into_iter().chain(self.why_by_order.clone())
+        self.ordered().map(|(why, _)| why)
+    }
+
+    /// Likewise, and since when.
+    pub(crate) fn ordered(&self) -> impl Iterator<Item = (String, Option<Time>)> {
+        let paused = self.paused_by.as_ref().map(|by| (format!("paused by {by}"), self.closed_since.pause));
+        let closed = self.why_by_order.clone().map(|why| (why, self.closed_since.order));
+        paused.into_iter().chain(closed)
     }
 
     /// Whether nobody wants no new tasks there.

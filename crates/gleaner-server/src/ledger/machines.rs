@@ -199,9 +199,18 @@ impl Ledger {
         let agent = &mut self.books.agents[id.index()];
         // What is open needs no reason.
         let why = (!open && !why.is_empty()).then(|| why.to_owned());
+        let since = (!open).then_some(at);
         match by {
-            Actor::Agent(_) => (agent.closed_by_owner, agent.why) = (!open, why),
+            Actor::Agent(_) => {
+                if open || !agent.closed_by_owner {
+                    agent.closed_since.owner = since;
+                }
+                (agent.closed_by_owner, agent.why) = (!open, why);
+            }
             Actor::User(_) | Actor::Coordinator => {
+                if open || !agent.closed_by_order || agent.why_by_order != why {
+                    agent.closed_since.order = since;
+                }
                 (agent.closed_by_order, agent.why_by_order) = (!open, why);
             }
         }
@@ -213,14 +222,17 @@ impl Ledger {
 
     /// What runs there stands still once its agent hears of it; nothing new is given to it from now on.
     pub(super) fn paused(&mut self, at: Time, id: MachineId, paused: bool, by: &Actor) {
-        self.books.agents[id.index()].paused_by = paused.then(|| by.clone());
+        let agent = &mut self.books.agents[id.index()];
+        let by = paused.then(|| by.clone());
+        if agent.paused_by != by {
+            (agent.paused_by, agent.closed_since.pause) = (by, paused.then_some(at));
+        }
         self.open_or_close(at, id);
     }
 
     fn open_or_close(&mut self, at: Time, id: MachineId) {
         let agent = &mut self.books.agents[id.index()];
         agent.open = agent.may_be_open();
-        agent.closed_since = if agent.open { None } else { Some(agent.closed_since.unwrap_or(at)) };
         if agent.open {
             self.tell(at, &Event::MachineOpened { machine: id });
         } else {

@@ -293,11 +293,15 @@ impl Ledger {
     }
 
     /// Whether anybody could go on from the checkpoint of a run that ended like this: what reached a limit has failed, and goes on only
-    /// where it has a retry left.
-    pub(crate) fn may_go_on(&self, task: TaskId, outcome: &Outcome) -> bool {
+    /// where it has a retry left, or is held then. What is compared is one machine's from its beginning.
+    pub(crate) fn may_go_on(&self, run: RunId, outcome: &Outcome) -> bool {
+        if self.is_compared(run) {
+            return false;
+        }
         match outcome {
             Outcome::TimedOut | Outcome::OverLimit { .. } => {
-                self.record(task).tries.has_retry_left(&self.job_of(task).1.spec)
+                let (record, (_, job)) = (self.record(run.task), self.job_of(run.task));
+                record.wish == Some(Wish::Hold) || record.tries.has_retry_left(&job.spec)
             }
             Outcome::Exited { .. }
             | Outcome::Signalled { .. }

@@ -3,7 +3,7 @@
 use crate::ledger::{Agent, Ledger};
 use crate::moments::clock;
 use gleaner_core::Availability;
-use gleaner_units::{MachineId, TaskClassId};
+use gleaner_units::{MachineId, TaskClassId, Time};
 
 /// Machines that are named.
 const NAMED_MAX: usize = 3;
@@ -42,14 +42,19 @@ fn able(ledger: &Ledger, class: TaskClassId) -> impl Iterator<Item = (MachineId,
     listed.filter(move |(on, _)| ledger.grid().seconds_per_op(class, *on).is_finite())
 }
 
-/// Why a machine takes no tasks, and since when, as far as that is known.
+/// Why a machine takes no tasks, and since when, as far as that is known: all that was ordered, or what its agent says.
 fn why(agent: &Agent) -> String {
     if agent.lost {
         return "it is away".to_owned();
     }
-    let why = agent.why().unwrap_or_else(|| "its owner wants none".to_owned());
-    match agent.closed_since {
+    let told = |(why, since): (String, Option<Time>)| match since {
         Some(since) => format!("{why}, since {}", clock(since)),
         None => why,
+    };
+    let orders: Vec<String> = agent.ordered().map(told).collect();
+    if !orders.is_empty() {
+        return orders.join("; ");
     }
+    let why = agent.why.clone().unwrap_or_else(|| "its owner wants none".to_owned());
+    told((why, agent.closed_since.owner))
 }

@@ -8,6 +8,7 @@ mod bad_machine;
 mod chance;
 mod checker;
 mod claims;
+mod closed;
 mod flaw;
 mod history;
 mod journal;
@@ -24,6 +25,7 @@ mod small;
 mod time_limit;
 mod trouble;
 mod twins;
+mod used;
 mod users;
 mod world;
 

@@ -9,6 +9,7 @@ use gleaner_server::view::{Fetched, Known};
 use gleaner_units::{MachineId, RunId, TaskId};
 use gleaner_wire::api::{Actor, PolicyKeys, Quota, QuotaSetting, TaskPhase};
 use gleaner_wire::job::{Checkpointing, JobSpec};
+use gleaner_wire::refusal::let_in_after;
 use gleaner_wire::session::{End, FromAgent, Obstacle, Outcome, Stored, Stream, ToAgent};
 use gleaner_wire::{BlobHash, JobId};
 
@@ -463,11 +464,10 @@ fn an_agent_that_starts_again_and_again_is_told_why_it_waits_and_for_how_long() 
         refused(&small)
     });
     let why = why.expect("that is too much");
-    let seconds = why.rsplit("in ").next().and_then(|rest| rest.trim_end_matches(" s").parse::<f64>().ok());
-    let seconds = seconds.unwrap_or_else(|| panic!("it says for how long: {why}"));
+    let seconds = let_in_after(&why).unwrap_or_else(|| panic!("it says for how long: {why}"));
     let shown = gleaner_server::view::machines(&small.desk).machines.swap_remove(0).why;
     assert_eq!(shown, Some(why), "and administrators see it");
-    small.at(small.now.seconds() + seconds + 1.0);
+    small.at(small.now.seconds() + f64::from(seconds) + 1.0);
     start(&mut small);
     assert_eq!(refused(&small), None, "as it was told");
 }

@@ -4,6 +4,7 @@ use super::put_back::told;
 use super::small::{Small, one};
 use gleaner_server::desk::{Administration, Effect, Order};
 use gleaner_units::{MachineId, Time};
+use gleaner_wire::refusal::let_in_after;
 use gleaner_wire::session::{FromAgent, Hello, Sample, ToAgent};
 
 fn hello(incarnation: u64) -> Hello {
@@ -29,7 +30,8 @@ fn while_one_is_heard_of_the_other_is_turned_away_and_nothing_of_the_first_is_gi
     // It may be asleep, and what it runs goes on until its lease ends.
     let refusal = told(&mut small.desk, now.after_seconds(30.0), hello(3)).swap_remove(0);
     let ToAgent::Refused { why, for_good: false } = refusal else { panic!("{refusal:?}") };
-    assert!(why.contains("it is let in when the lease of its start before ends, in 35 s"), "{why}");
+    assert!(why.contains("it is let in when its start before is gone, in 35 s at the latest"), "{why}");
+    assert_eq!(let_in_after(&why), None, "it may be gone before");
     // A machine that lost its power or its network comes back, and is the same one.
     small.at(66.0).tick();
     let later = told(&mut small.desk, now.after_seconds(66.0), hello(3));

@@ -113,29 +113,6 @@ fn a_checkpoint_that_cannot_be_stored_is_not_reported() {
     }
 }
 
-/// Else it would be tried for ever.
-#[test]
-fn a_run_at_its_limit_counts_though_its_checkpoint_cannot_be_stored() {
-    for (outputs, stored_next) in [(vec![], false), (vec!["out".to_owned()], true)] {
-        let mut stage = Stage::new();
-        let limited = Run { needs: Needs { time_limit_s: 1.0, ..Needs::default() }, outputs, ..run(1, 1) };
-        let run = stage.start(1.0, with_checkpoint(limited));
-        stage.pass_until(2.0);
-        stage.on(2.5, killed(run));
-        stage.done();
-        stage.on(3.0, Event::Collected(run, Err(TransferError::TooLarge("17 GiB".into()))));
-        if stored_next {
-            assert_eq!(stage.done(), ["3 collect 1.1 files"]);
-            stage.on(3.5, Event::Collected(run, Ok(Collected::default())));
-        }
-        let at = if stored_next { "3.5" } else { "3" };
-        assert_eq!(stage.done(), [format!("{at} ended 1.1 timedout")]);
-        let end = &stage.duties.runs[&run].stage;
-        let held::Stage::Over { end, .. } = end else { panic!("{end:?}") };
-        assert_eq!(end.notes, ["its checkpoint was not kept: 17 GiB"]);
-    }
-}
-
 #[test]
 fn what_cannot_be_stored_now_is_kept_and_tried_again_with_growing_rests() {
     let mut stage = Stage::new();
