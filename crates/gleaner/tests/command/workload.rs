@@ -65,7 +65,7 @@ fn what_is_converted_says_the_same() {
     let told = String::from_utf8(gleaner(dir.path(), "workload convert a.swf --out new/f.csv").stdout)
         .expect("text");
     assert!(told.ends_with("written      new/f.csv\n"), "{told}");
-    assert_eq!(text(dir.path(), "f.csv"), "id,arrival_s,length,ops,user\n1,0,400,1,u3\n3,120,1,1,u7\n");
+    assert_eq!(text(dir.path(), "f.csv"), "id,arrival_s,length,ops,user\n1,0,400,1,u3\n3,120,0.5,1,u7\n");
 }
 
 #[test]
