@@ -12,7 +12,7 @@ use gleaner_wire::api::Actor;
 use gleaner_wire::limits::{
     NOTES_MAX, OUTPUT_BYTES_MAX, OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX, REASON_BYTES_MAX, SPEED_DOUBT,
 };
-use gleaner_wire::session::{End, Obstacle, Outcome, Stored, Stream, ToAgent};
+use gleaner_wire::session::{CHECKPOINT_NOT_KEPT, End, Obstacle, Outcome, Stored, Stream, ToAgent};
 use gleaner_wire::text::tamed;
 use std::borrow::Cow;
 
@@ -108,11 +108,18 @@ impl Desk {
         (end, false)
     }
 
-    /// What nobody will go on from is in no fact: whoever reads of the end would take it to be stored.
-    fn without_what_nobody_needs(&self, now: Time, run: RunId, end: End) -> End {
-        let is_needed = self.ledger.is_furthest(now, run) && self.ledger.may_go_on(run.task, &end.outcome);
-        let checkpoint = end.checkpoint.filter(|_| is_needed);
-        End { checkpoint, ..end }
+    /// What nobody will go on from is in no fact: whoever reads of the end would take it to be stored. The user of a task without a
+    /// try left is told so: if it is run again by order, it begins anew.
+    fn without_what_nobody_needs(&self, now: Time, run: RunId, mut end: End) -> End {
+        let may_go_on = self.ledger.may_go_on(run.task, &end.outcome);
+        if may_go_on && self.ledger.is_furthest(now, run) {
+            return end;
+        }
+        let left = end.checkpoint.take();
+        if left.is_some() && !may_go_on && end.notes.len() < NOTES_MAX {
+            end.notes.push(format!("{CHECKPOINT_NOT_KEPT}, since its task had no try left (--retries)"));
+        }
+        end
     }
 
     /// An end of a run for which no machine is left says on which ones of its job could not be started before.

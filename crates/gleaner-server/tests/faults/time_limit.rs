@@ -11,8 +11,8 @@ use gleaner_wire::session::{End, FromAgent, Outcome, Stored};
 
 const TASK: usize = 2;
 
-/// A run begins and reaches its limit, and its agent stores what it kept. What of that is recorded.
-fn reaches_its_limit(small: &mut Small, number: u32) -> Option<Stored> {
+/// A run begins and reaches its limit, and its agent stores what it kept. What of that is recorded, and what is noted.
+fn reaches_its_limit(small: &mut Small, number: u32) -> (Option<Stored>, Vec<String>) {
     let run = RunId { task: TaskId::new(TASK), number };
     small.say(FromAgent::Started(run));
     let blob = BlobHash::of(&number.to_le_bytes());
@@ -21,7 +21,9 @@ fn reaches_its_limit(small: &mut Small, number: u32) -> Option<Stored> {
         Input::said(SessionId(small.sessions), FromAgent::Ended { run, end: left }).expect("a machine");
     small.put(vec![Input::Stored { agent: MachineId::new(0), run, blob, bytes: 7 }, ended]);
     let recorded = small.facts.iter().find_map(|fact| match fact {
-        Fact::RunEnded { run: ended, end, .. } if *ended == run => Some(end.checkpoint.clone()),
+        Fact::RunEnded { run: ended, end, .. } if *ended == run => {
+            Some((end.checkpoint.clone(), end.notes.clone()))
+        }
         _ => None,
     });
     recorded.expect("it ended")
@@ -37,10 +39,11 @@ fn what_reaches_its_limit_goes_on_from_its_checkpoint_as_often_as_it_may_be_trie
     let spec = JobSpec { checkpoint, retries: 1, ..JobSpec::new(["true"]) };
     let job = Admitted::check(spec).expect("a job");
     small.order(Order::Submit { job, key: None, files: JobFiles::default() });
-    let first = reaches_its_limit(&mut small, 1);
-    assert!(first.is_some());
+    let (first, noted) = reaches_its_limit(&mut small, 1);
+    assert!(first.is_some() && noted.is_empty());
     assert_eq!(small.desk.ledger().record(TaskId::new(TASK)).checkpoint, first);
     small.at(5.0).tick();
-    assert_eq!(reaches_its_limit(&mut small, 2), None, "nobody goes on from it");
+    let noted = "its checkpoint was not kept, since its task had no try left (--retries)".to_owned();
+    assert_eq!(reaches_its_limit(&mut small, 2), (None, vec![noted]), "nobody goes on from it");
     assert_eq!(small.desk.ledger().record(TaskId::new(TASK)).phase, TaskPhase::Failed);
 }
