@@ -46,13 +46,17 @@ fn info(arguments: &InfoArguments) -> Outcome {
     if ends("sdf") {
         return tell_site(&sdf::read(&Source::file(file)?)?, arguments.json);
     }
-    // Read once: a pipe gives its text once only.
-    let text = logs::read(file)?;
     let format = arguments.read.format.map(Format::from);
-    if format.is_none() && Workload::is_in(&text) {
-        return tell_trace(&Workload::parse(&file.display().to_string(), text)?, arguments.json);
-    }
-    let log = logs::parse(file, text, format)?;
+    let log = if format.is_none() && live::is_there(file) {
+        live::read(file)?
+    } else {
+        // Read once: a pipe gives its text once only.
+        let text = logs::read(file)?;
+        if format.is_none() && Workload::is_in(&text) {
+            return tell_trace(&Workload::parse(&file.display().to_string(), text)?, arguments.json);
+        }
+        logs::parse(file, text, format)?
+    };
     tell(&log, arguments.cores.unwrap_or_else(|| Statistics::cores_of(&log)), arguments.json)
 }
 

@@ -24,7 +24,7 @@ Examples:
 pub(crate) struct ReplayArguments {
     /// A coordinator's folder, its gleaner.db, or what `gleaner journal export` wrote
     pub(crate) journal: PathBuf,
-    /// The preset to try, as `gleaner policy list` has them
+    /// The preset to try, as `gleaner policy list` has them; keys may follow, as queue/easy:fill=shortest
     #[arg(long, value_name = "PRESET", conflicts_with = "from", required_unless_present = "from")]
     #[arg(add = candidates::policies())]
     pub(crate) policy: Option<String>,

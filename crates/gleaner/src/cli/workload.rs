@@ -93,6 +93,7 @@ Examples:
   gleaner workload info trace.gwf --cores 256 --json
   gleaner workload info job.jdf          # of OurGrid, or a site's .sdf
   gleaner workload info bags.txt.gz      # of OurGrid's simulator: bags of tasks
+  gleaner workload info /var/lib/gleaner # a grid's past
 
 A job that cannot be scheduled is left out: one without a submit time, a run time or a processor, or one that is larger than \
 the machine. Lines that are a part of a job (status 2, 3 or 4) are no jobs where the job has a line of its own.";

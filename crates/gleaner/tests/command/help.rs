@@ -213,6 +213,8 @@ fn a_wrong_value_is_told_with_what_is_expected_and_what_was_meant() {
         (&["serve", "--listen", "7717"], "expected an address of this machine and a port, as 0.0.0.0:7717"),
         (&["owner", "set", "idle_seconds", "soon", "--home", &home], "expected a whole number"),
         (&["owner", "set", "grace_max", "5", "--home", &home], "did you mean grace_max_seconds?"),
+        (&["replay", "nowhere", "--policy", "queue/easy:fil=shortest"], "did you mean fill?"),
+        (&["replay", "nowhere", "--policy", "queue/easy:fill=shortest"], "nowhere: found nothing there"),
         (&["policy", "show", "bertasi/gredy"], "did you mean bertasi/greedy?"),
         (&["work", "--task-memory-gb", "0"], "for '--task-memory-gb <GB>': expected gigabytes, from 0.01"),
         (&["work", "--name", "my pc"], "invalid value 'my pc' for '--name <NAME>': expected letters, digits"),
