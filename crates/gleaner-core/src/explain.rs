@@ -215,23 +215,31 @@ mod tests {
         assert_eq!(found.remedies.len(), 2);
     }
 
-    #[test]
-    fn a_full_machine_and_a_small_one_fail_otherwise() {
-        let [small, full, closed] = [1, 2, 2].map(|slots| {
-            let room = Room { slots: Some(slots), memory: Some(8), disk: None };
+    /// Machines with so many slots, and so much memory where that is counted. One task, which wants two cores and all the memory, has
+    /// all of the second.
+    fn with_one_full<const N: usize>(slots: [u32; N], memory: Option<u64>) -> (Grid, TaskClassId) {
+        let machines = slots.map(|slots| {
+            let room = Room { slots: Some(slots), memory, disk: None };
             MachineClass { room, ..MachineClass::plain(vec![1.0], slots) }
         });
-        let needs = Needs { cores: 2, memory: 8, disk: 0 };
+        let needs = Needs { cores: 2, memory: memory.unwrap_or(0), disk: 0 };
         let task = TaskClass { needs, ..TaskClass::plain(vec![1.0]) };
         let config = GridConfig { weights: vec![1.0], migration: crate::Migration::default() };
-        let each = [0, 1, 2].map(MachineClassId::new);
-        let mut grid = Grid::idle(config, &[small, full, closed], &[task], &each);
+        let each: Vec<MachineClassId> = (0..N).map(MachineClassId::new).collect();
+        let mut grid = Grid::idle(config, &machines, &[task], &each);
         let class = TaskClassId::new(0);
         let mut effects = crate::effects::Effects::default();
         let submitted = Event::TasksSubmitted { first: TaskId::new(0), count: 1, class, length: None };
         grid.apply(Time::ZERO, &submitted, &mut effects);
         let start = Decision::Start { task: TaskId::new(0), on: MachineId::new(1) };
         grid.admit(Time::ZERO, &start, &mut effects).expect("an empty machine");
+        (grid, class)
+    }
+
+    #[test]
+    fn a_full_machine_and_a_small_one_fail_otherwise() {
+        let (mut grid, class) = with_one_full([1, 2, 2], Some(8));
+        let mut effects = crate::effects::Effects::default();
         let closed = Event::MachineClosed { machine: MachineId::new(2) };
         grid.apply(Time::ZERO, &closed, &mut effects);
         let found = Explanation::of(&grid, class);
@@ -248,21 +256,8 @@ mod tests {
     /// That it takes tasks again is no less of a remedy because it is full.
     #[test]
     fn a_machine_that_is_closed_and_full_is_told_of_once_and_has_its_remedy() {
-        let [small, large] = [1, 2].map(|slots| {
-            let room = Room { slots: Some(slots), ..Room::default() };
-            MachineClass { room, ..MachineClass::plain(vec![1.0], slots) }
-        });
-        let needs = Needs { cores: 2, ..Needs::default() };
-        let task = TaskClass { needs, ..TaskClass::plain(vec![1.0]) };
-        let config = GridConfig { weights: vec![1.0], migration: crate::Migration::default() };
-        let each = [0, 1].map(MachineClassId::new);
-        let mut grid = Grid::idle(config, &[small, large], &[task], &each);
-        let class = TaskClassId::new(0);
+        let (mut grid, class) = with_one_full([1, 2], None);
         let mut effects = crate::effects::Effects::default();
-        let submitted = Event::TasksSubmitted { first: TaskId::new(0), count: 1, class, length: None };
-        grid.apply(Time::ZERO, &submitted, &mut effects);
-        let start = Decision::Start { task: TaskId::new(0), on: MachineId::new(1) };
-        grid.admit(Time::ZERO, &start, &mut effects).expect("an empty machine");
         grid.apply(Time::ZERO, &Event::MachineClosed { machine: MachineId::new(1) }, &mut effects);
         let found = Explanation::of(&grid, class);
         assert_eq!(

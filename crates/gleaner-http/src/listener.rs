@@ -157,7 +157,8 @@ mod tests {
     use rustls::crypto::ring;
     use rustls::server::ResolvesServerCertUsingSni;
     use std::future::pending;
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
+    use tokio::task::JoinHandle;
     use tokio::time::{Instant, sleep, timeout};
 
     async fn until_closed(mut stream: impl AsyncRead + Unpin) -> Duration {
@@ -165,6 +166,14 @@ mod tests {
         // Whatever is said, or how it ends.
         drop(stream.read_to_end(&mut Vec::new()).await);
         began.elapsed()
+    }
+
+    /// A connection with room for so many bytes, and the task that answers what comes over it.
+    fn serving(router: Router, bytes: usize) -> (DuplexStream, JoinHandle<()>) {
+        let (theirs, ours) = duplex(bytes);
+        let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
+        let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
+        (theirs, tokio::spawn(http(ours, over, router, CancellationToken::new())))
     }
 
     fn expect_in_time(took: Duration) {
@@ -187,10 +196,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_does_not_finish_the_head_of_a_request_is_let_go() {
-        let (mut theirs, ours) = duplex(1 << 10);
-        let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
-        let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
-        tokio::spawn(http(ours, over, Router::new(), CancellationToken::new()));
+        let (mut theirs, _) = serving(Router::new(), 1 << 10);
         theirs.write_all(b"GET / HTTP/1.1\r\nHost: ").await.expect("it listens");
         expect_in_time(until_closed(theirs).await);
     }
@@ -200,11 +206,8 @@ mod tests {
     async fn who_takes_less_than_the_limit_is_let_go() {
         const LENGTH: usize = 4 * BODY_BYTES_MIN as usize;
         for (each_second, is_whole) in [(0, false), (8 << 10, false), (20 << 10, true)] {
-            let (mut theirs, ours) = duplex(1 << 10);
-            let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
-            let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
             let router = Router::new().route("/", axum::routing::get(async || "a".repeat(LENGTH)));
-            let served = tokio::spawn(http(ours, over, router, CancellationToken::new()));
+            let (mut theirs, served) = serving(router, 1 << 10);
             let request = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
             theirs.write_all(request).await.expect("it listens");
             let (began, mut taken) = (Instant::now(), 0);
@@ -224,10 +227,7 @@ mod tests {
 
     #[tokio::test]
     async fn of_a_long_head_little_is_read() {
-        let (mut theirs, ours) = duplex(2 * READ_AHEAD_MAX);
-        let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
-        let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
-        tokio::spawn(http(ours, over, Router::new(), CancellationToken::new()));
+        let (mut theirs, _) = serving(Router::new(), 2 * READ_AHEAD_MAX);
         let head = format!("GET / HTTP/1.1\r\nHost: {}", "a".repeat(READ_AHEAD_MAX));
         theirs.write_all(head.as_bytes()).await.expect("it listens");
         let mut answer = String::new();
@@ -247,10 +247,7 @@ mod tests {
             ("POST /nothing", "Transfer-Encoding: chunked", "4\r\nte", true),
         ];
         for (line, header, body, closes) in cases {
-            let (mut theirs, ours) = duplex(READ_AHEAD_MAX);
-            let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
-            let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
-            tokio::spawn(http(ours, over, router.clone(), CancellationToken::new()));
+            let (mut theirs, _) = serving(router.clone(), READ_AHEAD_MAX);
             let request = format!("{line} HTTP/1.1\r\nHost: a\r\n{header}\r\n\r\n{body}");
             theirs.write_all(request.as_bytes()).await.expect("it listens");
             let mut answer = Vec::new();
@@ -266,10 +263,7 @@ mod tests {
     #[tokio::test]
     async fn an_answer_reaches_who_sends_everything_first() {
         const LENGTH: usize = 5 << 20;
-        let (mut theirs, ours) = duplex(READ_AHEAD_MAX);
-        let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
-        let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
-        tokio::spawn(http(ours, over, Router::new(), CancellationToken::new()));
+        let (mut theirs, _) = serving(Router::new(), READ_AHEAD_MAX);
         let head = format!("POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: {LENGTH}\r\n\r\n");
         theirs.write_all(head.as_bytes()).await.expect("it listens");
         theirs.write_all(&vec![b' '; LENGTH]).await.expect("it is read");
@@ -283,19 +277,13 @@ mod tests {
         let second = Duration::from_secs(1);
         let cases = [("", REST_MAX..REST_MAX + second), ("Expect: 100-continue\r\n", Duration::ZERO..second)];
         for (header, in_time) in cases {
-            let (mut theirs, ours) = duplex(READ_AHEAD_MAX);
-            let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
-            let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
-            tokio::spawn(http(ours, over, Router::new(), CancellationToken::new()));
+            let (mut theirs, _) = serving(Router::new(), READ_AHEAD_MAX);
             let head = format!("POST /nothing HTTP/1.1\r\nHost: a\r\n{header}Content-Length: 9\r\n\r\n");
             theirs.write_all(head.as_bytes()).await.expect("it listens");
             let took = until_closed(theirs).await;
             assert!(in_time.contains(&took), "{header}: {took:?}");
         }
-        let (mut theirs, ours) = duplex(READ_AHEAD_MAX);
-        let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
-        let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
-        tokio::spawn(http(ours, over, Router::new(), CancellationToken::new()));
+        let (mut theirs, _) = serving(Router::new(), READ_AHEAD_MAX);
         let head = format!("POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n", u32::MAX);
         theirs.write_all(head.as_bytes()).await.expect("it listens");
         let (piece, mut sent) = (vec![b' '; READ_AHEAD_MAX], 0);

@@ -184,7 +184,7 @@ impl Forecast {
         let task = grid.task(id);
         let Some(took) = grid.took(id) else { return };
         let seconds = match self.scale {
-            Scale::Service => took.seconds,
+            Scale::Service => took.service_seconds,
             Scale::Held => took.held_seconds,
         };
         let ops = seconds.max(SHORTEST_S) / took.seconds_per_op;

@@ -9,7 +9,7 @@
 //! owners, the same tasks at the same moments, each with as much work as it turned out to be: the time that it ran, less what
 //! its neighbours and the owner had of its machine's cores meanwhile, as the simulator shares them out. So the policy that was
 //! leads back to what was, also where a machine has more slots than cores. Bounds on users' cores hold from and
-//! until the moments at which they were set ([`CapChange`]).
+//! until the moments at which they were set ([`CapChange`]), and none when all tasks that are compared had ended.
 //!
 //! What the simulator is not told, and takes to be otherwise than it was:
 //! - machines are as they were last measured, and labels as they were last learnt, from the start;

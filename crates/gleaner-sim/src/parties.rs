@@ -160,6 +160,24 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
     /// One event and what follows from it at once; false when nothing more can happen.
     pub fn step(&mut self) -> bool {
         let Some((time, next)) = self.next() else { return false };
+        self.pass(time, next);
+        true
+    }
+
+    /// The same of what comes before a moment at which more is [told](Self::tell_at): wake-ups that changed nothing so far are part of
+    /// that. False when nothing is left before it.
+    pub(crate) fn step_before(&mut self, at: Time) -> bool {
+        if self.outside.is_over() {
+            return false;
+        }
+        let next = self.or_alarm(self.next_without_alarms()).filter(|(time, _)| *time < at);
+        let Some((time, next)) = next else { return false };
+        self.pass(time, next);
+        true
+    }
+
+    #[inline]
+    fn pass(&mut self, time: Time, next: Next<O::Happening>) {
         self.clock.begin(time);
         match next {
             Next::Happening(happening) => {
@@ -179,11 +197,10 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
                 self.clock.woke(party, alarm, is_idle);
                 self.hear(party, &Event::WokeUp { alarm });
                 self.follow();
-                return true;
+                return;
             }
         }
         self.settle();
-        true
     }
 
     /// To the end.
@@ -197,7 +214,7 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
         self.settle();
     }
 
-    /// The same at a later moment, before which nothing else happens.
+    /// The same at a later moment, before which nothing else [happens](Self::step_before).
     pub(crate) fn tell_at(&mut self, at: Time, party: PartyId, event: Event) {
         self.clock.begin(at);
         self.clock.stirred();
@@ -209,13 +226,7 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
         if self.outside.is_over() {
             return None;
         }
-        let mut next = self.outside.next().map(|(time, happening)| (time, Next::Happening(happening)));
-        if let Some(time) = self.mail.next()
-            && next.as_ref().is_none_or(|(before, _)| time < *before)
-        {
-            next = Some((time, Next::Letter));
-        }
-        let alarm = self.alarms.first().filter(|alarm| !alarm.is_off);
+        let next = self.next_without_alarms();
         // Wake-ups that changed nothing would change nothing again while nothing else can happen.
         let is_idle = |(party, scheduler): (usize, &Scheduler<P>)| {
             scheduler.grid().alarms().all(|(_, alarm)| self.clock.is_idle(PartyId::new(party), alarm))
@@ -223,6 +234,24 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
         if next.is_none() && self.schedulers.iter().enumerate().all(is_idle) {
             return None;
         }
+        self.or_alarm(next)
+    }
+
+    #[inline]
+    fn next_without_alarms(&self) -> Option<(Time, Next<O::Happening>)> {
+        let next = self.outside.next().map(|(time, happening)| (time, Next::Happening(happening)));
+        if let Some(time) = self.mail.next()
+            && next.as_ref().is_none_or(|(before, _)| time < *before)
+        {
+            return Some((time, Next::Letter));
+        }
+        next
+    }
+
+    /// Or the first alarm, if that comes before.
+    #[inline]
+    fn or_alarm(&self, next: Option<(Time, Next<O::Happening>)>) -> Option<(Time, Next<O::Happening>)> {
+        let alarm = self.alarms.first().filter(|alarm| !alarm.is_off);
         let next = match (next, alarm) {
             (Some((time, next)), alarm) if alarm.is_none_or(|alarm| time <= alarm.at) => Some((time, next)),
             (_, alarm) => alarm.map(|alarm| (alarm.at, Next::Alarm(alarm.party))),

@@ -207,8 +207,7 @@ impl<'a, P: Policy> Simulation<'a, P> {
     pub fn step(&mut self) -> bool {
         let goes_on = self.parties.step();
         if goes_on {
-            self.note_spending();
-            self.note_answers();
+            self.note();
         }
         goes_on
     }
@@ -241,13 +240,17 @@ impl<'a, P: Policy> Simulation<'a, P> {
     }
 
     /// To the end, while the scheduler hears of events that no part of the world leads to: at their moments, which never
-    /// decrease.
+    /// decrease, as long as any task is left.
     pub fn run_hearing(&mut self, events: impl IntoIterator<Item = (Time, Event)>) {
         for (at, event) in events {
-            while self.parties.next_at().is_some_and(|next| next < at) && self.step() {}
+            while self.parties.step_before(at) {
+                self.note();
+            }
+            if self.parties.outside().is_over() {
+                break;
+            }
             self.parties.tell_at(at, ONLY, event);
-            self.note_spending();
-            self.note_answers();
+            self.note();
         }
         self.run();
     }
@@ -315,6 +318,13 @@ impl<'a, P: Policy> Simulation<'a, P> {
 
     fn setup(&self) -> &'a Setup {
         self.parties.outside().given.setup()
+    }
+
+    /// Takes over what the scheduler alone knows.
+    #[inline]
+    fn note(&mut self) {
+        self.note_spending();
+        self.note_answers();
     }
 
     /// Whether a task is done with its last answer is known to the scheduler alone.

@@ -47,7 +47,7 @@ fn before(grid: &Grid, task: TaskId) -> Vec<(TaskId, f64)> {
             && other.ended() < grid.task(task).submitted()
             && let Some(took) = grid.took(id)
         {
-            ended.push((other.ended(), id, took.seconds.max(1.0) / took.seconds_per_op));
+            ended.push((other.ended(), id, took.service_seconds.max(1.0) / took.seconds_per_op));
         }
     }
     ended.sort_by_key(|(at, id, _)| (*at, *id));

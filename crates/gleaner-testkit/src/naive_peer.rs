@@ -289,7 +289,7 @@ impl Policy for NaivePeer {
         if let Change::Finished(id) = *change
             && let Some(took) = grid.took(id)
         {
-            let parts = (took.seconds / took.seconds_per_op * 1024.0).round();
+            let parts = (took.service_seconds / took.seconds_per_op * 1024.0).round();
             self.ended.push((grid.task(id).class(), parts));
         }
     }

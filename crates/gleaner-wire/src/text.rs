@@ -38,9 +38,24 @@ pub fn as_part(expression: &str) -> String {
     format!("({expression}{end})")
 }
 
+/// A unit of bytes, and how many they are.
+type Unit = (&'static str, u64);
+
 /// Bytes as people write them: whole, in a unit of 1024 or of 1000, where that takes three digits; else to a tenth of one of 1024.
 pub fn amount(bytes: u64) -> String {
-    const UNITS: [(&str, u64); 7] = [
+    in_unit(bytes, unit_of(bytes))
+}
+
+/// Bytes that are compared with others, in the unit of those as [`amount`] writes them; as that does by itself where there are no others,
+/// or these are far fewer.
+pub fn amount_beside(bytes: u64, others: u64) -> String {
+    let unit = unit_of(others).filter(|(_, unit)| bytes >= unit / 10);
+    in_unit(bytes, unit.or_else(|| unit_of(bytes)))
+}
+
+/// None for bytes alone.
+fn unit_of(bytes: u64) -> Option<Unit> {
+    const UNITS: [Unit; 7] = [
         ("TiB", 1 << 40),
         ("TB", 1_000_000_000_000),
         ("GiB", 1 << 30),
@@ -50,14 +65,16 @@ pub fn amount(bytes: u64) -> String {
         ("KiB", 1 << 10),
     ];
     let is_whole = |unit: u64| bytes > 0 && bytes.is_multiple_of(unit) && bytes / unit < 1_000;
-    if let Some((name, unit)) = UNITS.into_iter().find(|(_, unit)| is_whole(*unit)) {
-        return format!("{} {name}", bytes / unit);
+    let largest = || UNITS.into_iter().find(|(name, unit)| name.ends_with("iB") && bytes >= *unit);
+    UNITS.into_iter().find(|(_, unit)| is_whole(*unit)).or_else(largest)
+}
+
+fn in_unit(bytes: u64, unit: Option<Unit>) -> String {
+    match unit {
+        None => format!("{bytes} bytes"),
+        Some((name, unit)) if bytes.is_multiple_of(unit) => format!("{} {name}", bytes / unit),
+        Some((name, unit)) => format!("{:.1} {name}", bytes as f64 / unit as f64),
     }
-    let largest = UNITS.into_iter().find(|(name, unit)| name.ends_with("iB") && bytes >= *unit);
-    largest.map_or_else(
-        || format!("{bytes} bytes"),
-        |(name, unit)| format!("{:.1} {name}", bytes as f64 / unit as f64),
-    )
 }
 
 /// The text with a blank for each hidden character, cut where it has more bytes.
@@ -90,6 +107,22 @@ mod tests {
             (u64::MAX, "16777216.0 TiB"),
         ] {
             assert_eq!(amount(bytes), expected);
+        }
+    }
+
+    #[test]
+    fn amounts_that_are_compared_have_the_same_unit() {
+        for (bytes, others, expected) in [
+            (64_000_000, 64_000_000, "64 MB"),
+            // A machine counts memory in pages.
+            (999_997_440, 1_000_000_000, "1.0 GB"),
+            (536_870_912, 1_000_000_000, "0.5 GB"),
+            (2 << 30, 64 << 20, "2048 MiB"),
+            (1_536, 1_000_000_000, "1.5 KiB"),
+            (1_536, 0, "1.5 KiB"),
+            (0, 64_000_000, "0 bytes"),
+        ] {
+            assert_eq!(amount_beside(bytes, others), expected);
         }
     }
 

@@ -11,7 +11,7 @@ use std::path::Path;
 const EXPECTED: &str = "a log of jobs, in the Standard or the Grid Workload Format or Batsim's JSON";
 
 const INSTEAD: &str = "a log of jobs: `gleaner workload convert JOURNAL --out live.swf` makes one of it; `gleaner replay JOURNAL` and \
-                       `gleaner advise --journal JOURNAL` run it again as it is";
+                       `gleaner advise --journal JOURNAL` run it again as it is; JOURNAL is a folder or a file, not packed and no pipe";
 
 /// So many bytes show whether a text is a journal.
 pub const JOURNAL_BEGINNING: usize = 256;

@@ -17,7 +17,10 @@ pub(crate) fn one_of<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -
         let name: String = name.chars().take(COMPARED_CHARS).collect();
         let mut nearest: Vec<(usize, &str)> =
             known.iter().map(|known| (distance(&name, known), *known)).collect();
-        nearest.sort_by_key(|&(distance, _)| distance);
+        // Nothing is near to no name: all stay in their order.
+        if !name.is_empty() {
+            nearest.sort_by_key(|&(distance, _)| distance);
+        }
         cut(nearest.iter().map(|(_, known)| *known), NEAREST)
     } else {
         list(known.iter().copied())
@@ -77,6 +80,7 @@ mod tests {
             one_of("lab-07x", names()),
             "one of lab-07, lab-00, lab-01, lab-02, lab-03 and 95 more; did you mean lab-07?"
         );
+        assert!(one_of("", names().chain(["n"])).starts_with("one of lab-00, lab-01, "));
         assert!(list(names()).ends_with("lab-39 and 60 more"));
     }
 }

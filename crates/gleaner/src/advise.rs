@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::trials::{self, Numbers, Ranking, Runnable as _};
 use crate::{Outcome, files, interrupt, stdout};
 use candidate::Candidate;
-use findings::Findings;
+use findings::{Findings, Moved, Runs};
 use lost_wait::LostWait;
 use subject::{Ready, Subject};
 
@@ -47,9 +47,9 @@ pub(crate) fn run(arguments: &AdviseArguments) -> Outcome {
             Some(trials::once_if_alike(runs))
         }
     };
-    let waits: Vec<Option<f64>> = runs.iter().map(|runs| longest_wait(runs)).collect();
-    let moved = (now.shake_s(), lost_wait(&subject, &now, &runs[0])?);
-    let findings = Findings::of(&subject, (tried, left_out), (measure, moved), (ranking, again), &waits);
+    let waits = runs.iter().map(|runs| longest_wait(runs)).collect();
+    let moved = Moved { shake_s: now.shake_s(), lost_wait: lost_wait(&subject, &now, &runs[0])? };
+    let findings = Findings::of(&subject, (tried, left_out), measure, moved, Runs { ranking, again, waits });
     if let Some(dir) = &arguments.out {
         files::write_text(dir, "rules.csv", &findings.table())?;
         files::write_json(dir, "advice.json", &findings)?;

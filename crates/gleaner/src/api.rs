@@ -94,7 +94,7 @@ impl Api {
         }
     }
 
-    /// The jobs that were submitted from here together with the newest, which is one of them.
+    /// The jobs that were submitted from here together with the newest, which is one of them, whether they are there still or not.
     pub(crate) fn submitted_with(&self, newest: JobId) -> Vec<JobId> {
         let found = self.folder.as_ref().and_then(|folder| together::find(folder, self.fingerprint, newest));
         found.unwrap_or_else(|| vec![newest])

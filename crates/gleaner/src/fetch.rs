@@ -4,7 +4,7 @@ use crate::api::Api;
 use crate::cli::FetchArguments;
 use crate::columns::plural;
 use crate::failure::Failure;
-use crate::lacking::Lacking;
+use crate::lacking::{self, Lacking};
 use crate::logs::task_numbers;
 use crate::which::{self, Chosen};
 use crate::{Outcome, interrupt, progress, stdout};
@@ -28,21 +28,19 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
     let jobs = which::chosen(&grid, slice::from_ref(&arguments.of))?;
     interrupt::listen();
     let mut documents = Vec::new();
-    let mut outcome: Outcome = Ok(());
+    let mut outcomes = Vec::new();
     for chosen in &jobs {
-        let is_only = jobs.len() == 1;
-        let to = if is_only { arguments.to.clone() } else { arguments.to.join(chosen.job.to_string()) };
-        let Fetched { document, told, ended } = fetch_job(&grid, chosen, &to, arguments)?;
+        let Fetched { document, told, ended } = fetch_job(&grid, (chosen, jobs.len()), arguments)?;
         documents.push(document);
         if ended.is_ok() && !arguments.grid.json {
             stdout::print(told)?;
         }
-        outcome = outcome.and(ended);
+        outcomes.push((chosen.job, ended));
     }
     if arguments.grid.json {
         stdout::print_json(&stdout::one_or_jobs(documents))?;
     }
-    outcome
+    lacking::of_jobs(outcomes)
 }
 
 /// What came of a job's files.
@@ -53,17 +51,22 @@ struct Fetched {
     ended: Outcome,
 }
 
-/// Gets the files of the tasks that are meant of a job: those of a task that was named alone into the folder itself, those of others
-/// into a folder for each.
-fn fetch_job(grid: &Api, chosen: &Chosen, to: &Path, arguments: &FetchArguments) -> Result<Fetched, Failure> {
+/// Gets the files of the tasks that are meant of a job, one of so many jobs: those of a task that was named alone into the job's folder
+/// itself, those of others into a folder for each.
+fn fetch_job(
+    grid: &Api,
+    (chosen, jobs): (&Chosen, usize),
+    arguments: &FetchArguments,
+) -> Result<Fetched, Failure> {
     let (job, is_one) = (chosen.job, arguments.of.is_one_task());
+    let to = if jobs == 1 { arguments.to.clone() } else { arguments.to.join(job.to_string()) };
     let tasks = task_numbers(grid, chosen)?;
     let existing = if arguments.force { Existing::GivesWay } else { Existing::Stays };
     let bar = progress::bar(tasks.len() as u64, "tasks");
     let (mut fetched, mut bytes, mut lacking) = (Vec::new(), 0, Lacking::default());
     let mut without = Without::default();
     for &task in &tasks {
-        let folder = if is_one { to.to_owned() } else { to.join(task.to_string()) };
+        let folder = if is_one { to.clone() } else { to.join(task.to_string()) };
         let is_new = !folder.exists();
         let found = fetch_into(grid, (job, task), &folder, existing);
         if is_new {
@@ -79,7 +82,8 @@ fn fetch_job(grid: &Api, chosen: &Chosen, to: &Path, arguments: &FetchArguments)
             // It ended since somebody asked to stop.
             Err(Failure::Grid(ClientError::Local(_)) | Failure::Io { .. } | Failure::Difference(_))
                 if interrupt::asked() => {}
-            Err(why) if is_one => return Err(why),
+            // Of several jobs the others have such a task too.
+            Err(why) if is_one && jobs == 1 => return Err(why),
             Err(why) => lacking.note(task, why)?,
         }
         if interrupt::asked() {

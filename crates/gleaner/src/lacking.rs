@@ -4,6 +4,7 @@ use crate::Outcome;
 use crate::columns::plural;
 use crate::failure::Failure;
 use gleaner_net::ClientError;
+use gleaner_wire::JobId;
 
 /// So many tasks are named.
 const NAMED: usize = 20;
@@ -83,6 +84,16 @@ impl Lacking {
     }
 }
 
+/// What came of the jobs that were asked for: of several, all that is lacking is told, with the job that it is lacking in.
+pub(crate) fn of_jobs(mut ended: Vec<(JobId, Outcome)>) -> Outcome {
+    if ended.len() == 1 {
+        return ended.remove(0).1;
+    }
+    let told = ended.into_iter().filter_map(|(job, outcome)| Some(format!("job {job}: {}", outcome.err()?)));
+    let told: Vec<String> = told.collect();
+    if told.is_empty() { Ok(()) } else { Err(Failure::Difference(told.join("; "))) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,5 +128,15 @@ mod tests {
         assert_eq!(missing, "the others are here; those of 1 task (1) are missing: it is not_found");
         let other = told(&[(0, "removed"), (1, "stopped")], 2);
         assert!(matches!(other, Err(Failure::Grid(ClientError::Refused { code, .. })) if code == "stopped"));
+    }
+
+    #[test]
+    fn what_is_lacking_in_several_jobs_is_told_of_each() {
+        let removed = || Err(refused("removed"));
+        let all = of_jobs(vec![(JobId(7), removed()), (JobId(8), Ok(())), (JobId(9), removed())]);
+        assert_eq!(all.unwrap_err().to_string(), "job 7: it is removed; job 9: it is removed");
+        assert!(of_jobs(vec![(JobId(7), Ok(())), (JobId(8), Ok(()))]).is_ok());
+        let only = of_jobs(vec![(JobId(7), removed())]);
+        assert!(matches!(only, Err(Failure::Grid(_))), "as it is");
     }
 }

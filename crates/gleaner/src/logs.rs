@@ -1,17 +1,16 @@
 //! `gleaner logs`: what tasks wrote; as they wrote it, unless a terminal is to show it (`shown`).
 
 use crate::api::{Api, Piece};
-use crate::cli::LogsArguments;
+use crate::cli::{LogsArguments, TaskNumbers};
 use crate::columns::plural;
 use crate::failure::Failure;
-use crate::lacking::Lacking;
+use crate::lacking::{self, Lacking};
 use crate::shown::outlet;
 use crate::which::{self, Chosen};
 use crate::{Outcome, lasting, stdout};
 use gleaner_wire::JobId;
 use gleaner_wire::session::Stream;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::slice;
 use std::time::Duration;
@@ -30,7 +29,8 @@ pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
     let jobs = which::chosen(&grid, slice::from_ref(&arguments.of))?;
     let mut documents = Vec::new();
-    let mut outcome: Outcome = Ok(());
+    let is_alone = jobs.len() == 1 && arguments.of.is_one_task();
+    let mut outcomes = Vec::new();
     for chosen in &jobs {
         let tasks = task_numbers(&grid, chosen)?;
         let (job, is_headed) = (chosen.job, tasks.len() > 1 || jobs.len() > 1);
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
                 as_text(&grid, (job, number), arguments)
             };
             match shown {
-                Err(why) if arguments.of.is_one_task() => return Err(why),
+                Err(why) if is_alone => return Err(why),
                 Err(why) => lacking.note(number, why)?,
                 Ok(true) => return Ok(()),
                 Ok(false) => {}
@@ -56,27 +56,33 @@ pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
         if arguments.grid.json {
             documents.push(json!({ "version": 1, "job": job, "outputs": outputs }));
         } else {
-            tell_of_those_that_never_ran(&grid, job, &tasks)?;
+            tell_of_those_that_never_ran(&grid, (job, &tasks), arguments.of.tasks.as_ref())?;
         }
-        outcome = outcome.and(lacking.expect_none(tasks.len(), "the output of the other tasks was shown"));
+        outcomes.push((job, lacking.expect_none(tasks.len(), "the output of the other tasks was shown")));
     }
     if arguments.grid.json {
         stdout::print_json(&stdout::one_or_jobs(documents))?;
     }
-    outcome
+    lacking::of_jobs(outcomes)
 }
 
-/// Says whose output is empty because nothing of it was ever run.
-fn tell_of_those_that_never_ran(grid: &Api, job: JobId, tasks: &[u32]) -> Outcome {
+/// Says whose output is empty because nothing of it was ever run: of the tasks that were named, or of all.
+fn tell_of_those_that_never_ran(
+    grid: &Api,
+    (job, tasks): (JobId, &[u32]),
+    named: Option<&TaskNumbers>,
+) -> Outcome {
     let mut count = 0;
     if let [task] = *tasks {
         count = u64::from(grid.task(job, task)?.runs == 0);
     } else {
-        let shown: BTreeSet<u32> = tasks.iter().copied().collect();
-        grid.each_task(job, 0, u32::MAX, None, |task| {
-            count += u64::from(task.runs == 0 && shown.contains(&task.task));
-            Ok(false)
-        })?;
+        let all = [(0, u32::MAX)];
+        for &span in named.map_or(&all[..], TaskNumbers::spans) {
+            which::each_there(grid, job, span, |task| {
+                count += u64::from(task.runs == 0);
+                Ok(())
+            })?;
+        }
     }
     if count > 0 {
         anstream::eprintln!("-- {} of job {job} never ran and wrote nothing --", plural(count, "task"));

@@ -2,7 +2,7 @@
 
 use crate::api::Api;
 use crate::cli::{JobOrTask, StatusArguments};
-use crate::columns::{Side, marked, plural, rough_size, shown};
+use crate::columns::{Side, marked, plural, shown};
 use crate::failure::Failure;
 use crate::keep::standing;
 use crate::moments::{clock, span};
@@ -11,7 +11,7 @@ use gleaner_wire::JobId;
 use gleaner_wire::api::{Asked, JobView, OpenRunView, RunStage, Tally, TaskPhase, TaskView};
 use gleaner_wire::job::Needs;
 use gleaner_wire::session::Usage;
-use gleaner_wire::text::amount;
+use gleaner_wire::text::{amount, amount_beside};
 use serde_json::{Value, json};
 
 /// A command's first words tell jobs apart; the rest is in `status JOB`.
@@ -200,7 +200,8 @@ fn describe_task(task: &TaskView) -> String {
     lines.extend(task.started_s.map(|at_s| ("started", clock(at_s))));
     if has_ended(task) {
         lines.extend(task.ended_s.map(|at_s| ("ended", clock(at_s))));
-        lines.extend(task.usage.as_ref().map(|usage| ("took", describe_usage(usage))));
+        let memory_asked = task.needs.as_ref().map_or(0, |needs| needs.memory);
+        lines.extend(task.usage.as_ref().map(|usage| ("took", describe_usage(usage, memory_asked))));
         lines.extend(task.outcome.as_ref().map(|why| ("ended by", failures::ending(why))));
         lines.extend(failures::taken(task).map(|taken| ("too much", taken)));
         lines.extend(task.notes.iter().map(|note| ("note", shown(note, WHY_WIDTH))));
@@ -208,11 +209,11 @@ fn describe_task(task: &TaskView) -> String {
     told(&lines) + &describe_wishes(task) + &stays(std::slice::from_ref(task))
 }
 
-fn describe_usage(usage: &Usage) -> String {
+fn describe_usage(usage: &Usage, memory_asked: u64) -> String {
     let Usage { elapsed_s, cpu_s, memory_bytes, .. } = *usage;
     let memory =
-        if memory_bytes > 0 { format!(", {} of memory", rough_size(memory_bytes)) } else { String::new() };
-    format!("{}, {} of CPU{memory}", span(elapsed_s), span(cpu_s))
+        (memory_bytes > 0).then(|| format!(", {} of memory", amount_beside(memory_bytes, memory_asked)));
+    format!("{}, {} of CPU{}", span(elapsed_s), span(cpu_s), memory.unwrap_or_default())
 }
 
 fn told(lines: &[(&str, String)]) -> String {
@@ -286,7 +287,7 @@ fn list_tasks(tasks: &[TaskView]) -> String {
             task.machine.clone().unwrap_or_default(),
             used(&|usage| Some(span(usage.elapsed_s))),
             used(&|usage| Some(span(usage.cpu_s))),
-            used(&|usage| (usage.memory_bytes > 0).then(|| rough_size(usage.memory_bytes))),
+            used(&|usage| (usage.memory_bytes > 0).then(|| amount(usage.memory_bytes))),
             outcome
                 .filter(|_| ended)
                 .map(|why| failures::ending(why) + &notes::behind(task))
@@ -396,6 +397,13 @@ mod tests {
         let expected = "ended by   its time limit\ntoo much   its job lets it take 6 s (--time-limit), and it took 6.1 s\n";
         assert!(told.contains(expected), "{told}");
         assert!(told.ends_with("needs      1 core, 64 MB of memory, 6.0s at most\n"), "{told}");
+        let mut used = limited.clone();
+        used.usage.as_mut().expect("it took some").memory_bytes = 63_995_904;
+        let told_of = describe_task(&used);
+        assert!(
+            told_of.contains("took       6.1s, 0.0s of CPU, 64.0 MB of memory\n"),
+            "as it was asked for: {told_of}"
+        );
         let asked =
             |json| TaskView { asked: Some(serde_json::from_value(json).expect("it")), ..limited.clone() };
         let usual = serde_json::json!({"priority": 0, "retries": 0, "quorum": 1, "checkpoint": false});

@@ -35,7 +35,8 @@ pub(crate) fn note(folder: &Path, grid: Fingerprint, jobs: &[JobId]) {
     }
 }
 
-/// The jobs that were submitted together with this one, if that is known and they were the last from here.
+/// The jobs that were submitted together with this one, if that is known and they were the last from here. Some may be gone since, or, where
+/// an older journal was put back, be another user's.
 pub(crate) fn find(folder: &Path, grid: Fingerprint, job: JobId) -> Option<Vec<JobId>> {
     let text = fs::read_to_string(folder.join(FILE)).ok()?;
     let Together { version, fingerprint, jobs } = serde_json::from_str(&text).ok()?;

@@ -4,7 +4,7 @@ use crate::api::Api;
 use crate::cli::{JobOrTask, Jobs, TaskNumbers, Which};
 use crate::failure::Failure;
 use gleaner_wire::JobId;
-use gleaner_wire::api::JobView;
+use gleaner_wire::api::{JobView, TaskView};
 use gleaner_wire::limits::TASKS_LISTED_MAX;
 use gleaner_wire::meant::meant;
 use std::collections::{BTreeMap, BTreeSet};
@@ -145,18 +145,25 @@ fn there(grid: &Api, job: JobId, tasks: &TaskNumbers) -> Result<Vec<u32>, Failur
     Ok(numbers)
 }
 
-fn add_those_there(
+fn add_those_there(grid: &Api, job: JobId, span: (u32, u32), numbers: &mut Vec<u32>) -> Result<(), Failure> {
+    each_there(grid, job, span, |task| {
+        numbers.push(task.task);
+        expect_few(numbers.len())
+    })
+}
+
+/// Shows `each` task that a job has with a number from the first to the last. Costs O(log first) requests before their first page.
+pub(crate) fn each_there(
     grid: &Api,
     job: JobId,
     (first, last): (u32, u32),
-    numbers: &mut Vec<u32>,
+    mut each: impl FnMut(&TaskView) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let from = position_of(grid, job, first)?;
     let at_most = (last - from).saturating_add(1);
     grid.each_task(job, from, at_most, None, |task| {
         if (first..=last).contains(&task.task) {
-            numbers.push(task.task);
-            expect_few(numbers.len())?;
+            each(task)?;
         }
         Ok(task.task >= last)
     })?;
@@ -193,13 +200,25 @@ fn jobs_of(grid: &Api, jobs: &Jobs) -> Result<Vec<JobId>, Failure> {
         Jobs::Range(first, last) => {
             numbers(own(grid, u32::MAX)?.into_iter().filter(|job| (first..=last).contains(&&job.job)))
         }
-        Jobs::Last => own(grid, 1)?.first().map(|newest| grid.submitted_with(newest.job)).unwrap_or_default(),
+        Jobs::Last => last(grid)?,
         Jobs::Name(name) => numbers(own(grid, u32::MAX)?.into_iter().filter(|job| job.name == *name)),
     };
     if found.is_empty() {
         return Err(none(grid, jobs)?);
     }
     Ok(found)
+}
+
+/// The newest of one's own, and what of one's own was submitted from here together with it and is there still.
+fn last(grid: &Api) -> Result<Vec<JobId>, Failure> {
+    let Some(newest) = own(grid, 1)?.first().map(|newest| newest.job) else { return Ok(Vec::new()) };
+    let together = grid.submitted_with(newest);
+    let first = together.iter().copied().min().unwrap_or(newest);
+    if first == newest {
+        return Ok(vec![newest]);
+    }
+    let since = own(grid, (newest.0 - first.0).saturating_add(1))?;
+    Ok(numbers(since.into_iter().filter(|job| together.contains(&job.job))))
 }
 
 /// Nothing of one's own is meant.

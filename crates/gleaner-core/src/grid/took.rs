@@ -12,18 +12,18 @@ use gleaner_units::{Span, TaskId, Time};
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Took {
     /// On a machine like the one where it ended, with a core to itself.
-    pub seconds: f64,
+    pub service_seconds: f64,
     /// h on such a machine, above 0 and finite.
     pub seconds_per_op: f64,
-    /// For how long it held its cores there. On a machine with more slots than cores that is longer than `seconds` while more tasks
-    /// run than there are cores; on any other it is `seconds`.
+    /// For how long it held its cores there. On a machine with more slots than cores that is longer than `service_seconds` while more tasks
+    /// run than there are cores; on any other it is `service_seconds`.
     pub held_seconds: f64,
 }
 
 impl Took {
     /// In operations.
     pub fn ops(self) -> f64 {
-        self.seconds / self.seconds_per_op
+        self.service_seconds / self.seconds_per_op
     }
 }
 
@@ -35,10 +35,11 @@ impl Grid {
         let Spent { service, on } = task.spent?;
         let seconds_per_op = self.classes.seconds_per_op_in_parts(task.class, on);
         let is_able = seconds_per_op > 0.0 && seconds_per_op.is_finite();
-        let seconds = service.seconds();
+        let service_seconds = service.seconds();
         let shares_cores = self.classes.machine_class(on).has_more_slots_than_cores();
-        let held_seconds = if shares_cores { seconds.max(task.seconds_run(task.ended)) } else { seconds };
-        is_able.then_some(Took { seconds, seconds_per_op, held_seconds })
+        let held_seconds =
+            if shares_cores { service_seconds.max(task.seconds_run(task.ended)) } else { service_seconds };
+        is_able.then_some(Took { service_seconds, seconds_per_op, held_seconds })
     }
 
     /// What a run took that ends now. Costs O(log tasks there), for each part.

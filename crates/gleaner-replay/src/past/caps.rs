@@ -5,6 +5,7 @@ use gleaner_server::journal::Fact;
 use gleaner_server::ledger::{Ledger, People};
 use gleaner_units::{Time, UserId};
 use gleaner_wire::api::Quota;
+use std::collections::BTreeMap;
 
 /// What was ordered, by users' names: a user may have a quota before they have a number.
 #[derive(Debug, Default)]
@@ -55,9 +56,13 @@ impl Caps {
         self.0.push(Ordered { at, user: user.clone(), cores: quota.map(|quota| quota.cores) });
     }
 
-    /// What was ordered from a moment on is of no interest.
-    pub(super) fn forget_from(&mut self, over: Time) {
+    /// From a moment on nobody is bound, and what was ordered then is of no interest.
+    pub(super) fn lift_from(&mut self, over: Time) {
         self.0.retain(|ordered| ordered.at < over);
+        let last: BTreeMap<_, _> =
+            self.0.iter().map(|ordered| (ordered.user.clone(), ordered.cores)).collect();
+        let bound = last.into_iter().filter(|(_, cores)| cores.is_some());
+        self.0.extend(bound.map(|(user, _)| Ordered { at: over, user, cores: Some(u32::MAX) }));
     }
 
     /// All that concerns anybody who submitted anything, in order.

@@ -82,10 +82,10 @@ impl Reading {
         // Owners' loads come by time; what was noted of the time before a machine joined belongs to the front.
         self.loads.sort_by_key(|change| change.time);
         // A machine that left when all was done, as when the coordinator stopped, takes nothing from a run that lasts longer;
-        // neither does a quota that was set then.
+        // and a quota that was lowered while tasks ran keeps none of those from running that begin later here than they did.
         if let Some(over) = compared.iter().filter_map(|(task, _)| self.tasks[task].ended).max() {
             self.loads.retain(|change| change.time < over || change.load < 1.0);
-            self.caps.forget_from(over);
+            self.caps.lift_from(over);
         }
         let was = self.was(&compared);
         let tasks = compared.iter().map(|(task, _)| (self.tasks[task].job, self.tasks[task].number));

@@ -37,6 +37,14 @@ struct Journal {
 }
 
 impl Journal {
+    /// One that begins with a rule that moves nothing.
+    fn begun() -> Self {
+        let mut journal = Self::default();
+        let policy = policy("bertasi/greedy", &json!(null));
+        journal.add(0.0, Fact::PolicySet { policy, by: Actor::Coordinator });
+        journal
+    }
+
     fn add(&mut self, second: f64, fact: Fact) {
         let at = moment(second);
         let entry = Entry { at, fact };
@@ -53,6 +61,15 @@ impl Journal {
         let agent = MachineId::new(agent);
         self.add(0.0, Fact::AgentEnrolled { agent, name, key, token, profile });
         self.add(0.0, Fact::AgentReturned { agent, brings: Vec::new() });
+    }
+
+    /// So many tasks of so many cores each.
+    fn submitted(&mut self, second: f64, (user, job): (&str, u32), (tasks, cores): (u32, u32)) {
+        let mut spec = JobSpec::new(["run"]);
+        spec.tasks = TaskList::Array { first: 1, last: tasks, step: 1 };
+        spec.needs.cores = cores;
+        let (job, user, spec) = (JobId(job), user.to_owned(), Arc::new(spec));
+        self.add(second, Fact::JobSubmitted { job, user, spec, key: None, bytes: 0, described: 0 });
     }
 
     fn started(&mut self, second: f64, task: usize) {
@@ -75,18 +92,11 @@ fn policy(preset: &str, relocate: &serde_json::Value) -> PolicySpec {
 
 /// Four tasks of 1,000 operations each; one is cancelled. The slow machine takes 100 s for what the fast one does in 10.
 fn history() -> Journal {
-    let mut journal = Journal::default();
-    let policy = policy("bertasi/greedy", &json!(null));
-    journal.add(0.0, Fact::PolicySet { policy, by: Actor::Coordinator });
+    let mut journal = Journal::begun();
     journal.machine(FAST, "fast", 100.0);
     journal.machine(SLOW, "slow", 10.0);
-    let tasks = TaskList::Array { first: 1, last: 4, step: 1 };
-    let spec = Arc::new(JobSpec { tasks, ..JobSpec::new(["run"]) });
+    journal.submitted(0.0, ("ann", 1), (4, 1));
     let job = JobId(1);
-    journal.add(
-        0.0,
-        Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None, bytes: 0, described: 0 },
-    );
     let chosen = Chosen { job, tasks: vec![TaskRange::one(TaskId::new(3))], by: Actor::Coordinator };
     journal.add(0.0, Fact::TasksCancelled(chosen));
     journal.started(0.0, 0);
@@ -108,17 +118,10 @@ fn past_of(journal: &Journal) -> Past {
 
 #[test]
 fn what_waited_all_along_did_not_come_when_another_was_released() {
-    let mut journal = Journal::default();
-    let policy = policy("bertasi/greedy", &json!(null));
-    journal.add(0.0, Fact::PolicySet { policy, by: Actor::Coordinator });
+    let mut journal = Journal::begun();
     journal.machine(FAST, "fast", 100.0);
-    let tasks = TaskList::Array { first: 1, last: 3, step: 1 };
-    let spec = Arc::new(JobSpec { tasks, ..JobSpec::new(["run"]) });
+    journal.submitted(0.0, ("ann", 1), (3, 1));
     let job = JobId(1);
-    journal.add(
-        0.0,
-        Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None, bytes: 0, described: 0 },
-    );
     let chosen = Chosen { job, tasks: vec![TaskRange::one(TaskId::new(2))], by: Actor::Coordinator };
     journal.add(0.0, Fact::TasksHeld(chosen.clone()));
     journal.started(0.0, 0);
@@ -195,24 +198,14 @@ fn the_same_policy_leads_to_what_was() {
 
 /// A machine of so many cores and slots, and tasks of so many cores each, which run in rounds of 3 s.
 fn rounds((cores, slots, wanted): (u32, u32, u32), owner: f64, tasks: u32) -> Journal {
-    let mut journal = Journal::default();
-    let policy = policy("bertasi/greedy", &json!(null));
-    journal.add(0.0, Fact::PolicySet { policy, by: Actor::Coordinator });
+    let mut journal = Journal::begun();
     let agent = MachineId::new(FAST);
     let profile = Profile { slots, ..Profile::new([100.0; 3], cores) };
     let (key, token) = (String::new(), String::new());
     journal.add(0.0, Fact::AgentEnrolled { agent, name: "only".to_owned(), key, token, profile });
     journal.add(0.0, Fact::AgentReturned { agent, brings: Vec::new() });
     journal.add(0.0, Fact::OwnerLoadReported { agent, load: owner, why: "programs".to_owned() });
-    let mut spec = JobSpec::new(["run"]);
-    spec.tasks = TaskList::Array { first: 1, last: tasks, step: 1 };
-    spec.needs.cores = wanted;
-    let spec = Arc::new(spec);
-    let job = JobId(1);
-    journal.add(
-        0.0,
-        Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None, bytes: 0, described: 0 },
-    );
+    journal.submitted(0.0, ("ann", 1), (tasks, wanted));
     let tasks: Vec<usize> = (0..tasks as usize).collect();
     for (round, together) in tasks.chunks((slots / wanted) as usize).enumerate() {
         let second = 3.0 * round as f64;
@@ -277,13 +270,7 @@ fn neighbours_and_owners_that_come_and_go_count_as_long_as_they_are_there() {
     let mut journal = rounds((1, 2, 1), 0.0, 1);
     let agent = MachineId::new(FAST);
     let owner = |load: f64| Fact::OwnerLoadReported { agent, load, why: "programs".to_owned() };
-    let tasks = TaskList::Array { first: 1, last: 2, step: 1 };
-    let spec = Arc::new(JobSpec { tasks, ..JobSpec::new(["run"]) });
-    let job = JobId(2);
-    journal.add(
-        10.0,
-        Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None, bytes: 0, described: 0 },
-    );
+    journal.submitted(10.0, ("ann", 2), (2, 1));
     journal.started(10.0, 1);
     journal.started(10.0, 2);
     // Half of the core each; then one has the core, half of it, nothing, and all of it again.
@@ -352,12 +339,7 @@ fn a_machine_that_is_closed_or_paused_by_order_stays_so_when_its_agent_comes_bac
 #[test]
 fn of_the_last_hours_the_tasks_that_came_then_are_compared() {
     let mut journal = history();
-    let tasks = TaskList::Array { first: 1, last: 2, step: 1 };
-    let spec = Arc::new(JobSpec { tasks, ..JobSpec::new(["run"]) });
-    journal.add(
-        200.0,
-        Fact::JobSubmitted { job: JobId(2), user: "ann".to_owned(), spec, key: None, bytes: 0, described: 0 },
-    );
+    journal.submitted(200.0, ("ann", 2), (2, 1));
     journal.started(200.0, 4);
     journal.started(200.0, 5);
     journal.done(210.0, 4, FAST, 10.0);

@@ -2,7 +2,7 @@
 
 use crate::BlobHash;
 use crate::job::Needs;
-use crate::text::amount;
+use crate::text::amount_beside;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -153,7 +153,7 @@ impl Outcome {
             Self::TimedOut => Some(took()),
             Self::OverLimit { what } if what.starts_with("time") => Some(took()),
             Self::OverLimit { what } if what.starts_with("memory") && usage.memory_bytes > 0 => {
-                Some(format!("at its peak it used {}", amount(usage.memory_bytes)))
+                Some(format!("at its peak it used {}", amount_beside(usage.memory_bytes, needs.memory)))
             }
             Self::OverLimit { .. }
             | Self::Exited { .. }

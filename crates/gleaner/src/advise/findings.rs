@@ -52,13 +52,28 @@ pub(super) struct Rule {
     pub(super) wait_max_s: Option<f64>,
 }
 
+/// How runs differ from the scenario, log or past as it is: see [`Findings`].
+pub(super) struct Moved {
+    pub(super) shake_s: f64,
+    pub(super) lost_wait: Option<LostWait>,
+}
+
+/// What came out of the runs of all rules.
+pub(super) struct Runs {
+    pub(super) ranking: Ranking,
+    /// Those of the first rule and of the best once more, with other seeds; none where the first is the best, or none is.
+    pub(super) again: Option<Vec<Vec<Numbers>>>,
+    /// By rule, the longest wait.
+    pub(super) waits: Vec<Option<f64>>,
+}
+
 impl Findings {
     pub(super) fn of(
         subject: &Subject,
         (tried, left_out): (Vec<Candidate>, Vec<LeftOut>),
-        (measure, (shake_s, lost_wait)): (String, (f64, Option<LostWait>)),
-        (ranking, again): (Ranking, Option<Vec<Vec<Numbers>>>),
-        waits: &[Option<f64>],
+        measure: String,
+        Moved { shake_s, lost_wait }: Moved,
+        Runs { ranking, again, waits }: Runs,
     ) -> Self {
         let verdict = Verdict::of(&measure, &ranking, again.as_deref());
         let ranking = verdict.settle(ranking);

@@ -48,7 +48,7 @@ pub(crate) enum Jobs {
     Name(String),
 }
 
-/// Tasks of a job by their numbers: `42`, `150-160`, or several such as `1,3,7-9`.
+/// Tasks of a job by their numbers: `42`, `150-160`, or several such as `1,3,7-9`. In rising order, and none twice.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct TaskNumbers(Vec<(u32, u32)>);
 
@@ -126,7 +126,17 @@ impl FromStr for TaskNumbers {
             }
             Ok((first, last))
         });
-        spans.collect::<Result<_, _>>().map(Self)
+        let mut spans = spans.collect::<Result<Vec<(u32, u32)>, String>>()?;
+        spans.sort_unstable();
+        // What overlaps is one. What only adjoins is not: a number alone is meant also where there is no such task.
+        spans.dedup_by(|next, before| {
+            let overlaps = next.0 <= before.1;
+            if overlaps {
+                before.1 = before.1.max(next.1);
+            }
+            overlaps
+        });
+        Ok(Self(spans))
     }
 }
 
@@ -182,6 +192,15 @@ mod tests {
             let error = wrong.parse::<Which>().expect_err(wrong);
             assert!(error.contains(expected), "{wrong}: {error}");
         }
-        assert_eq!("1,3,7-9".parse::<TaskNumbers>().map(|tasks| tasks.to_string()), Ok("1,3,7-9".to_owned()));
+        for (text, once) in [
+            ("1,3,7-9", "1,3,7-9"),
+            ("3,3", "3"),
+            ("1-5,3", "1-5"),
+            ("8-9,2,1-5,4-6", "1-6,8-9"),
+            ("3,2,1", "1,2,3"),
+        ] {
+            let told = text.parse::<TaskNumbers>().map(|tasks| tasks.to_string());
+            assert_eq!(told, Ok(once.to_owned()), "{text}");
+        }
     }
 }

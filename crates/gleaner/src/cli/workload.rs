@@ -123,7 +123,7 @@ Examples:
 In tasks.csv a job is one task of as many operations as processors times seconds; that it takes several processors at once is \
 lost.
 
-A grid's folder, its gleaner.db, or what `gleaner journal export` wrote, becomes a log of the tasks that ran to their end, a line \
+A grid's folder, its gleaner.db, or what `gleaner journal export` wrote to a file, not packed, becomes a log of the tasks that ran to their end, a line \
 each: the time limit is the requested time, the label the queue. Users, by number, and labels are named in the header of .swf.";
 
 /// `gleaner workload convert`.

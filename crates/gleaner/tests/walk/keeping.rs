@@ -95,6 +95,17 @@ fn what_is_there_is_had_where_some_is_not(grid: &Grid, kept: &str, due: &str) {
     }
     assert!(String::from_utf8_lossy(&logs.stdout).contains("\n3000\n"));
     assert_eq!(fs::read(to.join("2/left")).expect("its files"), b"2\n");
+    // A task of each of several jobs: what one lacks, the others may have.
+    let (to, both) = (grid.folder.path().join("both"), format!("{kept}-{due}/3"));
+    let fetched = grid.cli(&["fetch", &both, "--to", to.to_str().expect("text")]);
+    let logs = grid.cli(&["logs", &both, "--json"]);
+    for output in [&fetched, &logs] {
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(&format!("job {due}: ")) && !said.contains(&format!("job {kept}: ")), "{said}");
+    }
+    assert!(logs.stdout.starts_with(b"{"), "what is there is shown");
+    assert_eq!(fs::read(to.join(kept).join("left")).expect("its files"), b"3\n");
 
     // A file that the coordinator cannot read.
     let tasks = grid.json(&["status", kept, "--tasks"]);

@@ -53,10 +53,12 @@ fn a_wide_task_has_its_turn_before_a_long_narrow_one() {
     assert_eq!(grid.ok(&["logs", "last"]), "ran\n");
     let told = grid.ok(&["status", &next]);
     assert!(told.contains("wide again"), "{told}");
-    let held = grid.json(&["submit", "--hold", "--", "true"])["job"].to_string();
+    let held = grid.json(&["submit", "--hold", "--array", "1-3", "--", "true"])["job"].to_string();
     grid.ok(&["cancel", &held]);
-    let logs = grid.cli(&["logs", &held]);
-    let said = String::from_utf8_lossy(&logs.stderr);
-    assert!(said.contains(&format!("1 task of job {held} never ran and wrote nothing")), "{said}");
+    for (of, count) in [("", "3 tasks"), ("/3", "1 task"), ("/2-9", "2 tasks"), ("/1,3", "2 tasks")] {
+        let logs = grid.cli(&["logs", &format!("{held}{of}")]);
+        let said = String::from_utf8_lossy(&logs.stderr);
+        assert!(said.contains(&format!("{count} of job {held} never ran and wrote nothing")), "{said}");
+    }
     grid.wind_up();
 }

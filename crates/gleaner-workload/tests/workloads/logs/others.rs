@@ -182,7 +182,7 @@ fn what_is_no_log_is_not_taken_for_one() {
         let error = load(name, "{\"at_ns\":17,\"fact\":{},\"seq\":1,\"version\":9}\n").expect_err(name);
         assert!(error.contains(": found the journal of a live grid; expected a log of jobs"), "{error}");
         assert!(error.contains("gleaner workload convert") && error.contains("gleaner replay"), "{error}");
-        assert!(error.contains("gleaner advise --journal"), "{error}");
+        assert!(error.contains("gleaner advise --journal") && error.contains("not packed"), "{error}");
     }
     let job = "1 0 -1 10 1 -1 -1 1 10 -1 1 1 1 -1 -1 -1 -1 -1\n";
     assert_eq!(load("plain", job), Ok(1));
