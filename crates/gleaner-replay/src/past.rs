@@ -18,7 +18,7 @@ use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::{Agent, Ledger, ReplayError, Step, Told};
 use gleaner_server::store::TaskRange;
 use gleaner_sim::LoadChange;
-use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
+use gleaner_units::{MachineId, Span, TaskClassId, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::session::End;
@@ -59,7 +59,12 @@ struct Noted {
     job: JobId,
     number: u32,
     class: TaskClassId,
+    /// That it asked for.
+    cores: u32,
+    /// When the coordinator heard that its first run began.
     started: Option<Time>,
+    /// How many of its runs began.
+    runs: u32,
     ended: Option<Time>,
     moves: u32,
     /// Where it ran last.
@@ -196,7 +201,7 @@ impl Reading {
         if let Some(jobs) = &mut self.jobs {
             jobs.entry(job).or_insert_with(|| LoggedJob::of(of));
         }
-        Some(unknown.insert(Noted::new(came, (job, of.number(task)), of.class)))
+        Some(unknown.insert(Noted::new(came, (job, of.number(task)), (of.class, of.spec.needs.cores.max(1)))))
     }
 
     fn step(&mut self, at: Time, (told, share): (&Told, f64), fact: &Fact) {
@@ -243,6 +248,7 @@ impl Reading {
     fn started(&mut self, at: Time, task: TaskId) {
         let Some(noted) = self.noted(task) else { return };
         noted.started.get_or_insert(at);
+        noted.runs += 1;
         if let Some(ordered) = noted.moving.take() {
             self.moved = (self.moved.0 + 1, self.moved.1 + at.since(ordered).seconds());
         }
@@ -300,14 +306,16 @@ impl Reading {
 }
 
 impl Noted {
-    fn new(came: Time, (job, number): (JobId, u32), class: TaskClassId) -> Self {
+    fn new(came: Time, (job, number): (JobId, u32), (class, cores): (TaskClassId, u32)) -> Self {
         let (started, ended, on, moving) = (None, None, None, None);
         Self {
             came,
             job,
             number,
             class,
+            cores,
             started,
+            runs: 0,
             ended,
             moves: 0,
             on,
@@ -317,6 +325,23 @@ impl Noted {
             cpu_s: 0.0,
             memory_bytes: 0,
         }
+    }
+
+    /// How long a task ran that is over: one run as long as its agent measured, several from the start of the first to the end of the
+    /// last. **Never less than its processors took**: of a run that is over in a moment the coordinator hears start and end at once.
+    fn ran(&self) -> Option<Span> {
+        let ended = self.ended?;
+        let told = self.started.map_or(Span::ZERO, |started| ended.since(started));
+        let measured = Span::from_seconds(self.machine_s).filter(|ran| self.runs <= 1 && *ran > Span::ZERO);
+        let of_each_core = Span::from_seconds(self.cpu_s / f64::from(self.cores)).unwrap_or(Span::ZERO);
+        Some(measured.unwrap_or(told).max(of_each_core))
+    }
+
+    /// When the first run began of a task that is over: before the coordinator heard of it, if it ran for longer than from then.
+    fn began(&self) -> Option<Time> {
+        let (told, ended) = (self.started?, self.ended?);
+        let before_its_end = Time::from_nanos(ended.nanos().saturating_sub(self.ran()?.nanos()));
+        Some(told.min(before_its_end).max(self.came))
     }
 }
 

@@ -12,7 +12,7 @@
 
 mod end;
 
-pub use end::{End, Obstacle, Outcome, Stored, Tail, Usage};
+pub use end::{CHECKPOINT_NOT_KEPT, End, Obstacle, Outcome, Stored, Tail, Usage};
 
 use crate::BlobHash;
 use crate::job::{Checkpointing, Confinement, Input, Needs, Signed};

@@ -117,13 +117,15 @@ pub fn pack(
     packer.finish()?.flush()
 }
 
+/// What a task of a scenario has at least: it has to have some work, and logs are to the millisecond.
+const LENGTH_MIN: f64 = 0.001;
+
 /// Writes the jobs that can be scheduled as a scenario's `tasks.csv`: each one task, of a kind of operations called `ops`,
 /// and as many of them as processors times seconds. That a job takes several processors at once is lost.
 pub fn write_tasks(kept: &Kept, out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "id,arrival_s,length,ops,user")?;
     for job in &kept.jobs {
-        // A task has some work.
-        let length = (f64::from(job.processors) * job.run.seconds()).max(1.0);
+        let length = (f64::from(job.processors) * job.run.seconds()).max(LENGTH_MIN);
         let user = job.user.map_or("unknown".to_owned(), |user| format!("u{user}"));
         writeln!(out, "{},{},{length},1,{user}", job.place + 1, job.submit.seconds())?;
     }

@@ -86,6 +86,7 @@ pub(crate) use tune::*;
 pub(crate) use up::*;
 pub(crate) use usage::*;
 pub(crate) use user::*;
+pub(crate) use values::DASH;
 pub(crate) use wait::*;
 pub(crate) use watch::*;
 pub(crate) use work::*;

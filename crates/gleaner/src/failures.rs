@@ -8,7 +8,7 @@ use crate::lacking::{is_damaged, is_removed};
 use crate::logs::{last_lines, whole};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{JobView, TaskPhase, TaskView};
-use gleaner_wire::session::{Outcome as Ending, Stream};
+use gleaner_wire::session::{CHECKPOINT_NOT_KEPT, Outcome as Ending, Stream};
 use serde_json::{Value, json};
 
 /// So many failed tasks are looked at; a job with more has most of its reasons among them.
@@ -24,7 +24,7 @@ pub(crate) struct Reason {
     job: JobId,
     /// What ended the last runs of these tasks.
     why: Alike,
-    /// How much the example took, where that was too much.
+    /// How much the example took, where that was too much, and that its checkpoint is lost, where it is.
     taken: Option<String>,
     /// The last line that the example wrote to standard error, or why it is not there; nothing where nobody looked.
     last_line: Option<String>,
@@ -45,7 +45,9 @@ pub(crate) fn of(grid: &Api, job: &JobView) -> Result<Vec<Reason>, Failure> {
     let reasons = reasons.into_iter().map(|why| Reason { job: job.job, why, taken: None, last_line: None });
     let mut reasons: Vec<Reason> = reasons.collect();
     for reason in reasons.iter_mut().take(TOLD) {
-        reason.taken = taken(&grid.task(job.job, reason.why.example)?);
+        let example = grid.task(job.job, reason.why.example)?;
+        reason.taken =
+            taken(&example).into_iter().chain(not_kept(&example)).reduce(|one, more| one + "; " + &more);
         let mut written = Vec::new();
         let last_line = match whole(grid, (job.job, reason.why.example), Stream::Stderr, &mut written) {
             Ok(()) => shown(String::from_utf8_lossy(last_lines(&written, 1)).trim(), LINE_WIDTH),
@@ -109,6 +111,12 @@ impl Reason {
 pub(crate) fn taken(task: &TaskView) -> Option<String> {
     let (needs, usage) = (task.needs.clone().unwrap_or_default(), task.usage.unwrap_or_default());
     task.outcome.as_ref()?.taken(&needs, &usage)
+}
+
+/// That the checkpoint of a task's last run was not kept: if it is run again, it begins anew.
+fn not_kept(task: &TaskView) -> Option<String> {
+    let note = task.notes.iter().find(|note| note.starts_with(CHECKPOINT_NOT_KEPT))?;
+    Some(shown(note, WHY_WIDTH))
 }
 
 /// What ended a run.
@@ -179,5 +187,16 @@ mod tests {
         );
         let counts = told(&many, 1_000_000);
         assert!(counts.ends_with("these are the first 20000 of 1000000 failed tasks\n"), "{counts}");
+    }
+
+    #[test]
+    fn a_lost_checkpoint_is_told_and_no_other_note() {
+        let task = |notes: &[&str]| -> TaskView {
+            let view = json!({ "job": 7, "task": 1, "phase": "failed", "runs": 2, "notes": notes });
+            serde_json::from_value(view).expect("a task")
+        };
+        assert_eq!(not_kept(&task(&["it left no output file x"])), None);
+        let lost = "its checkpoint was not kept, since its task had no try left (--retries)";
+        assert_eq!(not_kept(&task(&["it left no output file x", lost])).as_deref(), Some(lost));
     }
 }

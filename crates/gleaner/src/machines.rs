@@ -5,8 +5,10 @@ use crate::cli::{
     DrainArguments, MachineArguments, MachineName, MachineOwnerArguments, PlainArguments, PriceArguments,
 };
 use crate::columns::{Side, aligned, plural, shown};
+use crate::failure::Failure;
 use crate::{Outcome, moments, stdout};
 use gleaner_wire::api::{MachineState, MachineView, TrustView};
+use gleaner_wire::limits::REASON_BYTES_MAX;
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -23,6 +25,10 @@ pub(crate) fn order(arguments: &MachineArguments) -> Outcome {
         MachineArguments::Pause(machine) => set("pause", "pause", machine),
         MachineArguments::Resume(machine) => set("resume", "resume", machine),
         MachineArguments::Drain(DrainArguments { why, machine }) => {
+            if let Some(bytes) = why.as_ref().map(String::len).filter(|&bytes| bytes > REASON_BYTES_MAX) {
+                let found = format!("--why: found {bytes} bytes; expected at most {REASON_BYTES_MAX}");
+                return Err(Failure::Usage(found));
+            }
             let query = why.as_ref().map_or_else(String::new, |why| format!("?why={}", escaped(why)));
             set("drain", &format!("drain{query}"), machine)
         }

@@ -5,6 +5,7 @@ use crate::columns::{Side, aligned};
 use crate::failure::Failure;
 use crate::files::write_text;
 use crate::policy::source;
+use crate::simulate::preset_and_set;
 use crate::{Outcome, stdout};
 use gleaner_policy::PolicySpec;
 use gleaner_replay::{Figures, LeftOut, Past, Placed, SourceError, read};
@@ -14,8 +15,13 @@ use serde_json::json;
 
 pub(crate) fn run(arguments: &ReplayArguments) -> Outcome {
     let WordsArguments { from, overrides } = &arguments.words;
-    let source = source(arguments.policy.as_deref(), from.as_deref());
-    let source = source.expect("one of them is required");
+    let (preset, set) = match arguments.policy.as_deref().map(preset_and_set).transpose()? {
+        Some((preset, set)) => (Some(preset), set),
+        None => (None, Vec::new()),
+    };
+    let source = source(preset, from.as_deref()).expect("one of them is required");
+    // As in the simulator, what is set behind the name comes last.
+    let overrides = &[overrides.as_slice(), &set].concat();
     // A mistyped key should not take reading a journal to be found.
     read_policy(source, overrides, |tree| PolicySpec::check_anywhere(&tree))?;
     let past = read(&arguments.journal)?;

@@ -19,7 +19,7 @@ mod summary;
 mod tables;
 mod text;
 
-pub(crate) use choice::Choice;
+pub(crate) use choice::{Choice, preset_and_set};
 pub(crate) use loaded::{Loaded, service_measures};
 pub(crate) use log::{check_some_fit, log_numbers, log_processors};
 

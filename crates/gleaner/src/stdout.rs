@@ -4,7 +4,7 @@ use crate::Outcome;
 use crate::failure::Failure;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 
 /// Prints a text as it is.
 pub(crate) fn print(text: impl AsRef<[u8]>) -> Outcome {
@@ -15,6 +15,12 @@ pub(crate) fn print(text: impl AsRef<[u8]>) -> Outcome {
 pub(crate) fn print_more(text: impl AsRef<[u8]>) -> Result<bool, Failure> {
     let mut stdout = anstream::stdout().lock();
     is_closed(stdout.write_all(text.as_ref()).and_then(|()| stdout.flush()))
+}
+
+/// Prints what is written there, every byte as it is.
+pub(crate) fn print_file(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
+    let mut out = BufWriter::new(io::stdout().lock());
+    is_closed(write(&mut out).and_then(|()| out.flush())).map(drop)
 }
 
 /// Whether whoever reads standard output has read enough and gone; any other trouble with it is a fault.

@@ -3,6 +3,7 @@
 mod describe;
 mod files;
 mod outputs;
+mod quota;
 mod signing;
 mod tell;
 mod warnings;
@@ -41,6 +42,7 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
     if let Some((job, _)) = sending.first() {
         warnings::tell_of_machines(&grid, job, requirements_at.as_deref());
+        quota::tell(&grid, &job.spec);
     }
     if sending.iter().any(|(job, _)| job.spec.rank.is_some()) {
         warnings::tell_of_rank(&grid);

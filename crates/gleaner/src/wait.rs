@@ -41,7 +41,8 @@ impl Patience {
 
     fn ended(self, job: &JobView) -> Failure {
         let (number, tasks, at_most) = (job.job, tally(&job.tasks), span(self.at_most_s));
-        Failure::Difference(format!("job {number} is not over after {at_most}, and goes on: {tasks}"))
+        let what_comes = if is_held(job) { releases(job) } else { "it goes on".to_owned() };
+        Failure::Difference(format!("job {number} is not over after {at_most}: {tasks}; {what_comes}"))
     }
 }
 
@@ -89,13 +90,24 @@ pub(crate) fn say_why(grid: &Api, jobs: &[JobView]) -> Outcome {
     })
 }
 
-/// Says why nothing of the job has started, where that is so: somebody who waits would not know.
-fn say_what_it_waits_for(job: &JobView) {
-    let has_begun = job.tasks.waiting + job.tasks.held < job.tasks.total();
-    if let (false, Some(why)) = (has_begun, &job.waits_for) {
-        let job = job.job;
-        anstream::eprintln!("job {job} waits for {why}\n`gleaner explain {job}` says more");
+/// Whether nothing more comes of the job by itself.
+fn is_held(job: &JobView) -> bool {
+    job.tasks.held > 0 && job.tasks.held == job.tasks.open()
+}
+
+fn releases(job: &JobView) -> String {
+    format!("`gleaner release {}` lets it go on", job.job)
+}
+
+/// Why nothing of the job has started, or goes on, where that is so: somebody who waits would not know.
+fn what_it_waits_for(job: &JobView) -> Option<String> {
+    let number = job.job;
+    if is_held(job) {
+        return Some(format!("job {number} is held: {}", releases(job)));
     }
+    let has_begun = job.tasks.waiting + job.tasks.held < job.tasks.total();
+    let why = job.waits_for.as_ref().filter(|_| !has_begun)?;
+    Some(format!("job {number} waits for {why}\n`gleaner explain {number}` says more"))
 }
 
 /// Waits until no task of the job can go on, or patience ends.
@@ -109,7 +121,9 @@ pub(crate) fn until_over(grid: &Api, id: JobId, patience: Option<Patience>) -> R
     if job.tasks.open() == 0 {
         return Ok(job);
     }
-    say_what_it_waits_for(&job);
+    if let Some(why) = what_it_waits_for(&job) {
+        anstream::eprintln!("{why}");
+    }
     let bar = progress::bar(u64::from(job.tasks.total()), "tasks");
     while job.tasks.open() > 0 {
         if let Some(patience) = patience.filter(|patience| patience.left_s() == 0) {
@@ -133,4 +147,36 @@ pub(crate) fn all_done(jobs: &[JobView]) -> Outcome {
         })
         .collect();
     if bad.is_empty() { Ok(()) } else { Err(Failure::Difference(bad.join("; "))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_wire::api::Tally;
+
+    #[test]
+    fn who_waits_is_told_what_does_not_go_on_by_itself() {
+        let job = |tasks: Tally| -> JobView {
+            let waits_for = (tasks.waiting > 0).then_some("a machine");
+            let view = json!({"version": 1, "job": 7, "name": "", "user": "ada", "state": tasks.state(), "tasks": tasks,
+                "command": [], "submitted_s": 0.0, "waits_for": waits_for});
+            serde_json::from_value(view).expect("a job")
+        };
+        let held = "job 7 is held: `gleaner release 7` lets it go on";
+        let (waits, releases) =
+            ("job 7 waits for a machine\n`gleaner explain 7` says more", "`gleaner release 7` lets it go on");
+        for (tasks, expected, comes) in [
+            (Tally { held: 3, ..Tally::default() }, Some(held), releases),
+            (Tally { held: 3, done: 1, ..Tally::default() }, Some(held), releases),
+            (Tally { held: 3, waiting: 1, ..Tally::default() }, Some(waits), "it goes on"),
+            (Tally { waiting: 1, done: 1, ..Tally::default() }, None, "it goes on"),
+            (Tally { held: 1, running: 1, ..Tally::default() }, None, "it goes on"),
+        ] {
+            assert_eq!(what_it_waits_for(&job(tasks)).as_deref(), expected, "{tasks:?}");
+            let patience = Patience::of(Some(5.0)).expect("some");
+            let said = patience.ended(&job(tasks)).to_string();
+            let (beginning, end) = ("job 7 is not over after 5.0s: ", format!("; {comes}"));
+            assert!(said.starts_with(beginning) && said.ends_with(&end), "{said}");
+        }
+    }
 }

@@ -3,8 +3,8 @@
 mod live;
 
 use crate::cli::{
-    ConvertArguments, DrawArguments, FilterArguments, InfoArguments, Model, ReadArguments, WorkloadArguments,
-    WrittenFormat, WrittenLogArguments,
+    ConvertArguments, DASH, DrawArguments, FilterArguments, InfoArguments, Model, ReadArguments,
+    WorkloadArguments, WrittenFormat, WrittenLogArguments,
 };
 use crate::failure::Failure;
 use crate::{Outcome, files, stdout};
@@ -46,13 +46,17 @@ fn info(arguments: &InfoArguments) -> Outcome {
     if ends("sdf") {
         return tell_site(&sdf::read(&Source::file(file)?)?, arguments.json);
     }
-    // Read once: a pipe gives its text once only.
-    let text = logs::read(file)?;
     let format = arguments.read.format.map(Format::from);
-    if format.is_none() && Workload::is_in(&text) {
-        return tell_trace(&Workload::parse(&file.display().to_string(), text)?, arguments.json);
-    }
-    let log = logs::parse(file, text, format)?;
+    let log = if format.is_none() && live::is_there(file) {
+        live::read(file)?
+    } else {
+        // Read once: a pipe gives its text once only.
+        let text = logs::read(file)?;
+        if format.is_none() && Workload::is_in(&text) {
+            return tell_trace(&Workload::parse(&file.display().to_string(), text)?, arguments.json);
+        }
+        logs::parse(file, text, format)?
+    };
     tell(&log, arguments.cores.unwrap_or_else(|| Statistics::cores_of(&log)), arguments.json)
 }
 
@@ -89,6 +93,11 @@ fn filter(arguments: &FilterArguments) -> Outcome {
 /// Writes the log, and tells what it amounts to.
 fn write(log: &Log, cores: Option<u32>, arguments: &WrittenLogArguments) -> Outcome {
     let path = &arguments.out;
+    let is_printed = path == Path::new(DASH);
+    if is_printed && arguments.json {
+        let found = "--json: found --out -, by which the log is printed; expected one of the two";
+        return Err(Failure::Usage(found.to_owned()));
+    }
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let format = arguments.written_as.or_else(|| written_format(path)).ok_or_else(|| {
         Failure::Usage(format!(
@@ -104,6 +113,9 @@ fn write(log: &Log, cores: Option<u32>, arguments: &WrittenLogArguments) -> Outc
         WrittenFormat::Batsim => batsim::write(cores, log, out),
         WrittenFormat::Tasks => logs::write_tasks(&log.kept(cores), out),
     };
+    if is_printed {
+        return stdout::print_file(content);
+    }
     let is_packed = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
     files::write_file(files::folder_of(path), &name, |out| {
         if is_packed { logs::pack(out, content) } else { content(out) }

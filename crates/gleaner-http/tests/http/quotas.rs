@@ -192,13 +192,17 @@ async fn a_user_gives_no_higher_priority_than_that_and_an_administrator_any() {
         let reply = world.post("/api/v1/jobs", &world.alice, &urgent(most + 1)).await;
         assert_eq!((reply.status, reply.code().as_str()), (403, "quota"), "{reply}");
         let said = reply.to_string();
-        assert!(said.contains(&format!("gleaner submit --priority={most}")), "{said}");
+        assert!(
+            said.contains(&format!("gleaner submit --priority={most}`, or `priority = {most}` in its")),
+            "{said}"
+        );
         assert!(said.contains("gleaner quota set --user alice --priority"), "{said}");
         assert_eq!(world.post("/api/v1/jobs", &world.root, &urgent(7)).await.status, 201);
     }
     assert_eq!(world.post("/api/v1/jobs/1/cancel", &world.alice, &json!({})).await.status, 200);
     let rerun = world.post("/api/v1/jobs/1/rerun", &world.alice, &json!({})).await;
     assert_eq!((rerun.status, rerun.code().as_str()), (403, "quota"), "{rerun}");
+    assert!(rerun.to_string().contains("a job keeps its priority, also when it is run again"), "{rerun}");
     assert_eq!(world.post("/api/v1/jobs/1/rerun", &world.root, &json!({})).await.status, 200);
 }
 

@@ -9,6 +9,9 @@ use std::io;
 /// A problem is a few sentences; what is longer is not read.
 pub(super) const PROBLEM_MAX_BYTES: u64 = 64 * 1024;
 
+/// So much of a path is shown that is none: it may be as long as what somebody gave on a command line.
+const PATH_CHARS_SHOWN: usize = 200;
+
 /// Why a call came to nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
@@ -59,11 +62,21 @@ pub enum ClientError {
     #[error("what was to be sent has no JSON form: {0}")]
     NotJson(#[source] serde_json::Error),
     /// No request can be made for this path.
-    #[error("{0:?} is not the path of a request")]
+    #[error("{} is not the path of a request", beginning(.0))]
     Path(String),
     /// A key that no request can carry.
     #[error("{0:?} is no key: it may have letters, digits and punctuation")]
     Key(String),
+}
+
+/// In quotes.
+fn beginning(path: &str) -> String {
+    let shown: String = path.chars().take(PATH_CHARS_SHOWN).collect();
+    if shown.len() == path.len() {
+        format!("{shown:?}")
+    } else {
+        format!("what begins with {shown:?} and has {} bytes", path.len())
+    }
 }
 
 /// The body of a refusal.
@@ -124,5 +137,21 @@ impl ClientError {
                 Err(why) => Self::Unreachable { address, why },
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_long_path_that_is_none_the_beginning_is_shown() {
+        let said = |path: &str| ClientError::Path(path.to_owned()).to_string();
+        assert_eq!(said("/a b"), "\"/a b\" is not the path of a request");
+        let long = said(&"x".repeat(100_000));
+        assert!(
+            long.len() < 300 && long.ends_with("and has 100000 bytes is not the path of a request"),
+            "{long}"
+        );
     }
 }

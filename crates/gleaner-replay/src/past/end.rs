@@ -149,7 +149,7 @@ impl Reading {
 
     fn was(&self, compared: &[(TaskId, Ops)]) -> Figures {
         let noted: Vec<&Noted> = compared.iter().map(|(task, _)| &self.tasks[task]).collect();
-        let waits = noted.iter().filter_map(|task| Some(task.started?.since(task.came).seconds()));
+        let waits = noted.iter().filter_map(|task| Some(task.began()?.since(task.came).seconds()));
         let ends = noted.iter().filter_map(|task| task.ended);
         let flows = noted.iter().filter_map(|task| Some(task.ended?.since(task.came).seconds()));
         Figures {
@@ -191,6 +191,6 @@ impl Reading {
 
 impl Noted {
     fn placed(&self) -> Option<Placed> {
-        Some(Placed { on: self.on?, from: self.started?, to: self.ended? })
+        Some(Placed { on: self.on?, from: self.began()?, to: self.ended? })
     }
 }

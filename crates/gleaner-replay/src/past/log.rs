@@ -2,7 +2,7 @@
 
 use super::{LeftOut, Reading};
 use gleaner_server::ledger::Job;
-use gleaner_units::Time;
+use gleaner_units::{Span, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::job::Needs;
@@ -32,6 +32,8 @@ pub struct LoggedTask {
     pub came: Time,
     /// When its first run began.
     pub started: Time,
+    /// How long it ran: a single run without the time that it was suspended, several with the pauses between them.
+    pub ran: Span,
     /// When it was over.
     pub ended: Time,
     /// Whether it was done, and did not fail.
@@ -74,7 +76,8 @@ impl Reading {
             Some(LoggedTask {
                 job: noted.job,
                 came: noted.came,
-                started: noted.started.unwrap_or(ended),
+                started: noted.began().unwrap_or(ended),
+                ran: noted.ran()?,
                 ended,
                 is_done: self.ledger.record(*task).phase == TaskPhase::Done,
                 cpu_s: noted.cpu_s,

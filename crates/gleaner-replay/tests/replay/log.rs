@@ -1,11 +1,12 @@
 //! What was, as a log of jobs has it.
 
-use super::{FAST, exported, file, history, moment};
+use super::{FAST, exported, file, history, moment, past_of};
 use gleaner_replay::{LeftOut, LoggedTask, read_log};
 use gleaner_server::journal::Fact;
-use gleaner_units::Time;
+use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::job::JobSpec;
+use serde_json::json;
 use std::sync::Arc;
 
 #[test]
@@ -36,4 +37,33 @@ fn a_log_has_the_tasks_that_ran_to_their_end_in_the_order_in_which_they_came() {
     let said = (of.user.as_str(), of.label.as_deref(), of.needs.time_limit_s);
     assert_eq!(said, ("bob", Some("late"), 60.0));
     assert_eq!(log.cores, 2, "a place on each machine");
+}
+
+#[test]
+fn a_run_took_as_long_as_its_agent_measured_and_no_less_than_its_processors_did() {
+    for (usage, [began, ran]) in [
+        (json!({ "elapsed_s": 2.0, "cpu_s": 1.0 }), [208.0, 2.0]),
+        (json!({ "elapsed_s": 2.0, "cpu_s": 3.0 }), [207.0, 3.0]),
+        (json!({ "elapsed_s": 2.0, "cpu_s": 30.0 }), [200.0, 30.0]),
+        // It waited for its files to be stored.
+        (json!({ "elapsed_s": 0.25 }), [209.5, 0.25]),
+        (json!({}), [209.5, 0.5]),
+    ] {
+        let mut journal = history();
+        let (job, user, spec) = (JobId(2), "bob".to_owned(), Arc::new(JobSpec::new(["run"])));
+        journal.add(200.0, Fact::JobSubmitted { job, user, spec, key: None, bytes: 0, described: 0 });
+        journal.started(209.5, 4);
+        let (run, agent) = (RunId { task: TaskId::new(4), number: 1 }, MachineId::new(FAST));
+        let end = json!({ "outcome": { "exited": { "code": 0 } }, "usage": usage });
+        let end = Box::new(serde_json::from_value(end).expect("an end"));
+        journal.add(210.0, Fact::RunEnded { run, agent, end, answer: None, is_left: None });
+        let log = read_log(file(&exported(&journal)).path()).expect("an export");
+        let task = log.tasks.last().expect("it ran to its end");
+        assert_eq!([task.started, task.ended].map(Time::seconds), [began, 210.0], "{usage}");
+        assert_eq!(task.ran.seconds(), ran, "{usage}");
+        // What did not run for a measurable time is not compared.
+        if ran != 0.5 {
+            assert_eq!(past_of(&journal).was.wait_mean_s, (10.0 + began - 200.0) / 4.0, "{usage}");
+        }
+    }
 }

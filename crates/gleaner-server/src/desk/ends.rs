@@ -12,7 +12,7 @@ use gleaner_wire::api::Actor;
 use gleaner_wire::limits::{
     NOTES_MAX, OUTPUT_BYTES_MAX, OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX, REASON_BYTES_MAX, SPEED_DOUBT,
 };
-use gleaner_wire::session::{End, Obstacle, Outcome, Stored, Stream, ToAgent};
+use gleaner_wire::session::{CHECKPOINT_NOT_KEPT, End, Obstacle, Outcome, Stored, Stream, ToAgent};
 use gleaner_wire::text::tamed;
 use std::borrow::Cow;
 
@@ -67,6 +67,7 @@ impl Desk {
             let is_left = self.ledger.is_left(run.task, agent, &end.outcome);
             let end = self.naming_machines(run.task, is_left, end);
             let end = self.without_what_nobody_needs(now, (run, agent), end);
+            let end = self.saying_that_nothing_is_kept(run, end);
             let (end, is_kept) = self.within_quota(run, end);
             self.named(agent, &end);
             // What its user's quota cuts off is no answer: no machine is outvoted for it.
@@ -122,6 +123,19 @@ impl Desk {
             && let Some(uploads) = self.stored.get_mut(&agent)
         {
             uploads.thrown_away(left.blob);
+        }
+        end
+    }
+
+    /// The user of a task that was to go on from what it kept, and has no try left, is told: if it is run again by order, it begins
+    /// anew. Its agent sends no checkpoint then.
+    fn saying_that_nothing_is_kept(&self, run: RunId, mut end: End) -> End {
+        let keeps = &self.ledger.job_of(run.task).1.spec.checkpoint;
+        let is_last = end.outcome == Outcome::TimedOut && !self.ledger.may_go_on(run, &end.outcome);
+        let is_told = end.notes.iter().any(|note| note.starts_with(CHECKPOINT_NOT_KEPT));
+        let has_one = keeps.folder || keeps.exit_code.is_some();
+        if has_one && is_last && !self.ledger.is_compared(run) && !is_told && end.notes.len() < NOTES_MAX {
+            end.notes.push(format!("{CHECKPOINT_NOT_KEPT}, since its task had no try left (--retries)"));
         }
         end
     }

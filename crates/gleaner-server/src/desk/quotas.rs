@@ -63,8 +63,9 @@ impl Desk {
         Err(Rejection::of(
             RejectionKind::Quota,
             format!(
-                "the priority of the job is {priority}, and {user} may give {most} at most; submit it with a lower one \
-                 (`gleaner submit --priority={most}`), or ask an administrator for more (`gleaner quota set --user {user} --priority N`)"
+                "the priority of the job is {priority}, and {user} may give {most} at most; a job keeps its priority, also when it is \
+                 run again: submit it with a lower one (`gleaner submit --priority={most}`, or `priority = {most}` in its file), or ask \
+                 an administrator for more (`gleaner quota set --user {user} --priority N`)"
             ),
         ))
     }

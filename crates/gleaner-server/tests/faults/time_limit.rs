@@ -48,8 +48,8 @@ fn is_last(small: &Small) -> bool {
     order.expect("it is sent to its machine").fails_at_limit
 }
 
-/// A run reaches its limit, and its agent stores what it kept. What of that is recorded.
-fn reaches_its_limit(small: &mut Small, number: u32) -> Option<Stored> {
+/// A run reaches its limit, and its agent stores what it kept. What of that is recorded, and what is noted.
+fn reaches_its_limit(small: &mut Small, number: u32) -> (Option<Stored>, Vec<String>) {
     let run = run(number);
     let blob = BlobHash::of(&number.to_le_bytes());
     let left = End { checkpoint: Some(Stored { blob, size: 7 }), ..end(&Outcome::TimedOut) };
@@ -57,7 +57,9 @@ fn reaches_its_limit(small: &mut Small, number: u32) -> Option<Stored> {
         Input::said(SessionId(small.sessions), FromAgent::Ended { run, end: left }).expect("a machine");
     small.put(vec![Input::Stored { agent: MachineId::new(0), run, blob, bytes: 7 }, ended]);
     let recorded = small.facts.iter().find_map(|fact| match fact {
-        Fact::RunEnded { run: ended, end, .. } if *ended == run => Some(end.checkpoint.clone()),
+        Fact::RunEnded { run: ended, end, .. } if *ended == run => {
+            Some((end.checkpoint.clone(), end.notes.clone()))
+        }
         _ => None,
     });
     recorded.expect("it ended")
@@ -68,13 +70,14 @@ fn what_reaches_its_limit_goes_on_from_its_checkpoint_as_often_as_it_may_be_trie
     let mut small = with_a_job(1);
     assert!(!is_last(&small));
     small.say(FromAgent::Started(run(1)));
-    let first = reaches_its_limit(&mut small, 1);
-    assert!(first.is_some());
+    let (first, noted) = reaches_its_limit(&mut small, 1);
+    assert!(first.is_some() && noted.is_empty());
     assert_eq!(small.desk.ledger().record(TaskId::new(TASK)).checkpoint, first);
     small.at(5.0).tick();
     assert!(is_last(&small));
     small.say(FromAgent::Started(run(2)));
-    assert_eq!(reaches_its_limit(&mut small, 2), None, "nobody goes on from it");
+    let noted = "its checkpoint was not kept, since its task had no try left (--retries)".to_owned();
+    assert_eq!(reaches_its_limit(&mut small, 2), (None, vec![noted]), "nobody goes on from it");
     assert_eq!(small.desk.ledger().record(TaskId::new(TASK)).phase, TaskPhase::Failed);
 }
 
@@ -84,8 +87,8 @@ fn what_is_to_be_held_as_it_reaches_its_limit_keeps_its_checkpoint() {
     let mut small = with_a_job(0);
     small.say(FromAgent::Started(run(1)));
     small.order(Order::Hold(JobId(2), all()));
-    let kept = reaches_its_limit(&mut small, 1);
-    assert!(kept.is_some());
+    let (kept, noted) = reaches_its_limit(&mut small, 1);
+    assert!(kept.is_some() && noted.is_empty());
     let record = small.desk.ledger().record(TaskId::new(TASK));
     assert_eq!((record.phase, &record.checkpoint), (TaskPhase::Held, &kept));
 }
@@ -104,7 +107,7 @@ fn what_is_thrown_away_takes_nothing_from_what_others_leave() {
     };
     let before = left(&small);
     small.say(FromAgent::Started(run(1)));
-    assert_eq!(reaches_its_limit(&mut small, 1), None, "nobody goes on from it");
+    assert_eq!(reaches_its_limit(&mut small, 1).0, None, "nobody goes on from it");
     assert_eq!(left(&small), before - BLOB_BYTES_MAX);
 }
 

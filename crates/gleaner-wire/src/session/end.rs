@@ -123,6 +123,8 @@ pub enum Obstacle {
     Task,
 }
 
+/// How a note begins that says why a run's checkpoint was not kept.
+pub const CHECKPOINT_NOT_KEPT: &str = "its checkpoint was not kept";
 /// How [`Outcome::OverLimit`] begins where nothing was too much, and what a run left is not to be stored.
 const REFUSED: &str = "refused: ";
 /// What [`Outcome::Abandoned`] says of one that the kernel ended for want of memory, though it had not taken what it may.

@@ -58,10 +58,12 @@ pub(crate) fn size_in(text: &str, base: u64) -> Result<u64, InvalidQuantity> {
 }
 
 /// Seconds: `90`, `90s`, `1.5h`, `1h30m`, and as Slurm has them `01:30:00` and `1-00:00:00`. **`10:00` is none**: Slurm means
-/// minutes by it and others hours, and a run would be ended long before its time, or long after.
+/// minutes by it and others hours, and a run would be ended long before its time, or long after. So is `25:61:00`, a slip of the finger.
 pub fn duration_s(text: &str) -> Result<f64, InvalidQuantity> {
     let expected = if text.split(':').count() == 2 && !text.contains('-') {
         "time without doubt: minutes are 10m or 00:10:00, hours are 10h or 10:00:00"
+    } else if text.contains(':') {
+        "time, as 01:30:00 or 1-00:00:00, with minutes and seconds below 60"
     } else {
         "time, as 90s, 10m, 1h30m, 2h, 1d, 01:30:00, 1-00:00:00 or a number of seconds"
     };
@@ -95,7 +97,8 @@ fn on_a_clock(text: &str) -> Option<f64> {
     let (days, clock) = text.split_once('-').map_or((None, text), |(days, clock)| (Some(days), clock));
     let parts: Vec<&str> = clock.split(':').collect();
     let fits = if days.is_some() { parts.len() <= 3 } else { parts.len() == 3 };
-    let is_short = parts.iter().skip(1).all(|part| part.len() <= 2);
+    let mut below_hours = parts.iter().skip(1);
+    let is_sound = below_hours.all(|part| part.len() <= 2 && part.parse::<u32>().is_ok_and(|part| part < 60));
     let amounts =
         days.into_iter().map(|days| (days, 86_400.0)).chain(parts.into_iter().zip([3600.0, 60.0, 1.0]));
     let mut sum_s = 0.0;
@@ -105,7 +108,7 @@ fn on_a_clock(text: &str) -> Option<f64> {
         }
         sum_s += digits.parse::<f64>().ok()? * seconds_each;
     }
-    (fits && is_short).then_some(sum_s)
+    (fits && is_sound).then_some(sum_s)
 }
 
 /// Operations: `12e6`, `5G`, `1.5T`. A letter stands for a power of 1000, as `gleaner machines` has them.
@@ -209,6 +212,10 @@ mod tests {
             ("1h1h", None),
             ("1:2:3:4", None),
             ("1:600:00", None),
+            ("25:59:59", Some(93_599.0)),
+            ("25:60:00", None),
+            ("00:00:61", None),
+            ("1-00:60", None),
             ("1-", None),
             ("1-2:+3", None),
             ("", None),
@@ -224,5 +231,9 @@ mod tests {
         let expected =
             "\"10:00\" is no time without doubt: minutes are 10m or 00:10:00, hours are 10h or 10:00:00";
         assert_eq!(unclear, Err(expected.to_owned()));
+        let slip = duration_s("25:61:61").map_err(|why| why.to_string());
+        let expected =
+            "\"25:61:61\" is no time, as 01:30:00 or 1-00:00:00, with minutes and seconds below 60";
+        assert_eq!(slip, Err(expected.to_owned()));
     }
 }

@@ -3,7 +3,7 @@
 use super::candidate::Candidate;
 use super::subject::{Ready, Subject};
 use crate::failure::Failure;
-use gleaner_policy::Preset;
+use gleaner_policy::{PolicySpec, Preset};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -48,8 +48,9 @@ pub(super) fn that_work(
 ) -> Result<(Vec<Candidate>, Vec<LeftOut>), Failure> {
     let presets: Vec<String> = Preset::all().into_iter().map(|preset| preset.name).collect();
     if let Some(unknown) = only.iter().find(|name| Preset::named(name).is_none()) {
-        let found = format!("--policy: found \"{unknown}\"; expected one of {}", presets.join(", "));
-        return Err(Failure::Usage(found));
+        let expected =
+            PolicySpec::preset(unknown).map_or_else(|error| error.expected, |spec| spec.name().to_owned());
+        return Err(Failure::Usage(format!("--policy: found \"{unknown}\"; expected {expected}")));
     }
     let wanted = |name: &String| match only {
         [] => !NOT_FOR_USE.contains(&name.as_str()),

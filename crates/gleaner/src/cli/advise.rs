@@ -1,5 +1,6 @@
 //! The arguments of `gleaner advise`.
 
+use super::values::file_to_read;
 use clap::Args;
 use gleaner_units::Span;
 use std::path::PathBuf;
@@ -27,13 +28,13 @@ pub(crate) struct AdviseArguments {
     #[arg(conflicts_with_all = ["swf", "journal"])]
     pub(crate) scenario: Option<PathBuf>,
     /// A log of rigid jobs instead, in any format that `gleaner simulate --swf` reads
-    #[arg(long, value_name = "FILE", conflicts_with = "journal")]
+    #[arg(long, value_name = "FILE", conflicts_with = "journal", value_parser = file_to_read())]
     pub(crate) swf: Option<PathBuf>,
     /// The processors of the log's machine; without it, as many as its header says
     #[arg(long, value_name = "N", requires = "swf", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) cores: Option<u32>,
     /// A grid's journal instead: its folder, its database, or what `gleaner journal export` wrote
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", value_parser = file_to_read())]
     pub(crate) journal: Option<PathBuf>,
     /// The folder of the grid here
     #[arg(long, value_name = "DIR", env = "GLEANER_HOME")]

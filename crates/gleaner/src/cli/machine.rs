@@ -29,7 +29,7 @@ pub(crate) enum MachineArguments {
 /// `gleaner machine drain`.
 #[derive(Args, Debug)]
 pub(crate) struct DrainArguments {
-    /// What for: `gleaner machines` and `gleaner audit` show it
+    /// What for, in 500 bytes at most: `gleaner machines` and `gleaner audit` show it
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) why: Option<String>,
     #[command(flatten)]

@@ -1,5 +1,6 @@
 //! The arguments of `gleaner paper`.
 
+use super::values::file_to_read;
 use crate::candidates;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -59,7 +60,7 @@ pub(crate) struct PaperArguments {
     #[arg(long, value_name = "N", value_parser = parse_days)]
     pub(crate) days: Option<f64>,
     /// khoo: jobs of this log too, in any format that `gleaner simulate --swf` reads; may be given several times
-    #[arg(long = "log", value_name = "FILE")]
+    #[arg(long = "log", value_name = "FILE", value_parser = file_to_read())]
     pub(crate) logs: Vec<PathBuf>,
     /// dasilva: both rules on this trace of bags of tasks too, as OurGrid's simulator reads them
     #[arg(long, value_name = "FILE")]

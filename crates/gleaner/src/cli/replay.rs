@@ -1,6 +1,7 @@
 //! The arguments of `gleaner replay`.
 
 use super::policy::WordsArguments;
+use super::values::file_to_read;
 use crate::candidates;
 use clap::Args;
 use std::path::PathBuf;
@@ -22,9 +23,10 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_long_help = REPLAY_HELP)]
 pub(crate) struct ReplayArguments {
-    /// A coordinator's folder, its gleaner.db, or what `gleaner journal export` wrote
+    /// A coordinator's folder, its gleaner.db, or what `gleaner journal export` wrote; - is standard input
+    #[arg(value_parser = file_to_read())]
     pub(crate) journal: PathBuf,
-    /// The preset to try, as `gleaner policy list` has them
+    /// The preset to try, as `gleaner policy list` has them; keys may follow, as queue/easy:fill=shortest
     #[arg(long, value_name = "PRESET", conflicts_with = "from", required_unless_present = "from")]
     #[arg(add = candidates::policies())]
     pub(crate) policy: Option<String>,

@@ -1,5 +1,6 @@
 //! The arguments by which `gleaner simulate` runs a log of rigid jobs.
 
+use super::values::file_to_read;
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use gleaner_workload::{Overrun, Reading, Size, Times};
@@ -9,8 +10,8 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 pub(crate) struct RigidArguments {
     /// Run the rigid jobs of a log instead of a scenario: in the Standard or the Grid Workload Format or Batsim's JSON, packed
-    /// or not
-    #[arg(long, value_name = "FILE", conflicts_with = "scenario", requires = "policy")]
+    /// or not; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "scenario", requires = "policy", value_parser = file_to_read())]
     pub(crate) swf: Option<PathBuf>,
     /// The processors of the log's machine; without it, as many as its header says, and an error where that says nothing
     #[arg(long, value_name = "N", requires = "swf", value_parser = clap::value_parser!(u32).range(1..))]

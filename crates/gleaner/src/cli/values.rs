@@ -1,9 +1,20 @@
 //! Values that options of several commands take.
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use gleaner_agent::confine::MEMORY_BYTES_MIN;
 use gleaner_wire::limits::{NAME_BYTES_MAX, USER_TOKEN_SECONDS_MAX};
 use gleaner_wire::text::{is_blank, is_name};
 use gleaner_workload::submit::{duration_s, size_bytes};
+use std::path::{Path, PathBuf};
+
+/// What stands for standard input where a file is read, and for standard output where one is written.
+pub(crate) const DASH: &str = "-";
+
+/// A file that is read.
+pub(super) fn file_to_read() -> impl TypedValueParser<Value = PathBuf> {
+    let named = |path: PathBuf| if path == Path::new(DASH) { PathBuf::from("/dev/stdin") } else { path };
+    PathBufValueParser::new().map(named)
+}
 
 /// A word that can be a tag of a machine.
 pub(super) fn tag(text: &str) -> Result<String, String> {

@@ -1,6 +1,6 @@
 //! The arguments of `gleaner workload`.
 
-use super::values::seconds;
+use super::values::{file_to_read, seconds};
 use clap::{Args, Subcommand, ValueEnum};
 use gleaner_workload::logs::Format;
 use std::path::PathBuf;
@@ -66,7 +66,8 @@ pub(crate) enum Model {
 /// A log to read.
 #[derive(Args, Debug)]
 pub(crate) struct ReadArguments {
-    /// The log, packed with gzip or not
+    /// The log, packed with gzip or not; - is standard input
+    #[arg(value_parser = file_to_read())]
     pub(crate) file: PathBuf,
     /// Its format, where neither its name nor its text shows it
     #[arg(long, value_enum)]
@@ -76,7 +77,7 @@ pub(crate) struct ReadArguments {
 /// Where a log goes.
 #[derive(Args, Debug)]
 pub(crate) struct WrittenLogArguments {
-    /// Write to this file; packed if its name ends in .gz
+    /// Write to this file; packed if its name ends in .gz. - is standard output, which then has no summary
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
     /// The format to write, where the name does not show it (.swf, .gwf, .json, .csv)
@@ -93,6 +94,7 @@ Examples:
   gleaner workload info trace.gwf --cores 256 --json
   gleaner workload info job.jdf          # of OurGrid, or a site's .sdf
   gleaner workload info bags.txt.gz      # of OurGrid's simulator: bags of tasks
+  gleaner workload info /var/lib/gleaner # a grid's past
 
 A job that cannot be scheduled is left out: one without a submit time, a run time or a processor, or one that is larger than \
 the machine. Lines that are a part of a job (status 2, 3 or 4) are no jobs where the job has a line of its own.";

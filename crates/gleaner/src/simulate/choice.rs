@@ -24,6 +24,13 @@ pub(super) fn parts(policy: &str) -> (&str, impl Iterator<Item = &str>) {
     (&policy[..end], settings)
 }
 
+/// A policy as somebody named it: the preset, and what is set of it.
+pub(crate) fn preset_and_set(policy: &str) -> Result<(&str, Vec<String>), Failure> {
+    check_name(policy)?;
+    let (preset, set) = parts(policy);
+    Ok((preset, set.map(str::to_owned).collect()))
+}
+
 impl Choice {
     /// A policy as somebody named it, if they did.
     pub(crate) fn named(overrides: &[String], policy: Option<&String>) -> Result<Self, Failure> {

@@ -248,7 +248,10 @@ fn bad_input_is_refused_before_anything_runs() {
             ],
         ),
         (&["--home", "nohome"], &["nohome: found nothing there; expected a coordinator's folder"]),
-        (&[&scenario, "--policy", "bertasi/gredy"], &["--policy: found \"bertasi/gredy\"", "bertasi/greedy"]),
+        (
+            &[&scenario, "--policy", "bertasi/gredy"],
+            &["--policy: found \"bertasi/gredy\"", "did you mean bertasi/greedy?"],
+        ),
         (&[&scenario, "--measure", "speed"], &["--measure: found \"speed\"", "makespan_s"]),
         (&["--swf", "none.swf"], &["none.swf"]),
         (&["--journal", "none"], &["none"]),

@@ -227,6 +227,7 @@ fn what_reads_a_journal_says_where_it_is_from_a_folder_that_signs_in() {
         "journal verify".to_owned(),
         format!("advise --journal {own}"),
         format!("replay {own} --policy bertasi/greedy"),
+        format!("workload info {own}"),
         format!("workload convert {own} --out {own}/live.swf"),
     ] {
         let (code, error) = gleaner(home, &line);

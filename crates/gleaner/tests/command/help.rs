@@ -200,6 +200,7 @@ fn an_option_that_there_is_not_is_not_proposed_as_a_job() {
 fn a_wrong_value_is_told_with_what_is_expected_and_what_was_meant() {
     let folder = tempfile::tempdir().expect("a folder");
     let home = folder.path().display().to_string();
+    let long = "x".repeat(501);
     for (wrong, expected) in [
         (&["map", "FILE", "--heuristic", "minmin"][..], "did you mean min-min?"),
         (
@@ -207,10 +208,13 @@ fn a_wrong_value_is_told_with_what_is_expected_and_what_was_meant() {
             "invalid value '-5' for '--shake <SECONDS>': expected seconds, 0 or more",
         ),
         (&["token", "user", "ada", "--expires", "-3"], "invalid value '-3' for '--expires"),
+        (&["machine", "drain", "pc", "--why", &long], "--why: found 501 bytes; expected at most 500"),
         (&["machine", "price", "pc", "dear"], "expected a number of credits, 0 or more"),
         (&["serve", "--listen", "7717"], "expected an address of this machine and a port, as 0.0.0.0:7717"),
         (&["owner", "set", "idle_seconds", "soon", "--home", &home], "expected a whole number"),
         (&["owner", "set", "grace_max", "5", "--home", &home], "did you mean grace_max_seconds?"),
+        (&["replay", "nowhere", "--policy", "queue/easy:fil=shortest"], "did you mean fill?"),
+        (&["replay", "nowhere", "--policy", "queue/easy:fill=shortest"], "nowhere: found nothing there"),
         (&["policy", "show", "bertasi/gredy"], "did you mean bertasi/greedy?"),
         (&["work", "--task-memory-gb", "0"], "for '--task-memory-gb <GB>': expected gigabytes, from 0.01"),
         (&["work", "--name", "my pc"], "invalid value 'my pc' for '--name <NAME>': expected letters, digits"),

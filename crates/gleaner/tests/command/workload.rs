@@ -1,6 +1,7 @@
 //! `gleaner workload` from outside, and a scenario that runs on what it writes.
 
 use crate::program::{document, gleaner_in};
+use assert_cmd::Command;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -65,7 +66,7 @@ fn what_is_converted_says_the_same() {
     let told = String::from_utf8(gleaner(dir.path(), "workload convert a.swf --out new/f.csv").stdout)
         .expect("text");
     assert!(told.ends_with("written      new/f.csv\n"), "{told}");
-    assert_eq!(text(dir.path(), "f.csv"), "id,arrival_s,length,ops,user\n1,0,400,1,u3\n3,120,1,1,u7\n");
+    assert_eq!(text(dir.path(), "f.csv"), "id,arrival_s,length,ops,user\n1,0,400,1,u3\n3,120,0.5,1,u7\n");
 }
 
 #[test]
@@ -199,4 +200,35 @@ fn bad_input_is_named_and_nothing_is_written() {
         assert_eq!(written, [false; 4], "{arguments}");
         assert_eq!(text(dir.path(), "a.swf"), LOG, "{arguments}");
     }
+}
+
+#[test]
+fn a_dash_is_standard_input_and_standard_output() {
+    let dir = folder();
+    let run = |arguments: &str, stdin: &str| -> Output {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gleaner"));
+        command
+            .current_dir(dir.path())
+            .args(arguments.split(' '))
+            .write_stdin(stdin)
+            .output()
+            .expect("it runs")
+    };
+    let info = json(dir.path(), "workload info a.swf");
+    assert_eq!(document(&run("workload info - --json", LOG)), info);
+    let converted = run("workload convert - --out - --as swf", LOG);
+    assert_eq!(converted.status.code(), Some(0), "{converted:?}");
+    assert_eq!(String::from_utf8_lossy(&converted.stdout), LOG);
+    let simulated = run("simulate --swf - --policy queue/easy --json", LOG);
+    assert!(document(&simulated).is_object());
+    for (arguments, said) in [
+        ("workload convert a.swf --out -", "--out -: expected a name in .swf, .gwf, .json or .csv, or --as"),
+        ("workload convert a.swf --as gwf --out - --json", "--json: found --out -"),
+        ("replay - --policy bertasi/greedy", "/dev/stdin:1: "),
+    ] {
+        let refused = run(arguments, "no journal");
+        let found = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(refused.status.code() == Some(2) && found.contains(said), "{arguments}\n{found}");
+    }
+    assert!(!dir.path().join("-").exists());
 }

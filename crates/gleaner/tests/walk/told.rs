@@ -91,7 +91,7 @@ fn last_is_all_that_a_file_made_and_several_tasks_are_named_at_once() {
         let waited = grid.cli(arguments);
         let said = String::from_utf8_lossy(&waited.stderr).into_owned();
         assert!(said.contains("job 4 waits for "), "{said}");
-        assert!(said.contains("job 4 is not over after 1.0s, and goes on: 1 waiting"), "{said}");
+        assert!(said.contains("job 4 is not over after 1.0s: 1 waiting; it goes on"), "{said}");
         assert_eq!(waited.status.code(), Some(1), "{said}");
     }
     grid.ok(&["cancel", "last"]);
