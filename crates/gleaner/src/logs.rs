@@ -80,7 +80,7 @@ fn tell_of_those_that_never_ran(
         for &span in named.map_or(&all[..], TaskNumbers::spans) {
             which::each_there(grid, job, span, |task| {
                 count += u64::from(task.runs == 0);
-                Ok(())
+                Ok(false)
             })?;
         }
     }

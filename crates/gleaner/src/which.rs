@@ -10,8 +10,6 @@ use gleaner_wire::meant::meant;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// An order names each task by its number, and may not be longer than the coordinator reads.
-const TASKS_NAMED_MAX: usize = 50_000;
 /// So many of several are told.
 const TOLD: usize = 20;
 
@@ -25,8 +23,9 @@ pub(crate) struct Chosen {
 impl fmt::Display for Chosen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.tasks[..] {
+            [] => write!(f, "{}", self.job),
             [task] => write!(f, "{}/{task}", self.job),
-            _ => write!(f, "{}", self.job),
+            [first, .., last] => write!(f, "{}/{first}…{last}", self.job),
         }
     }
 }
@@ -35,9 +34,8 @@ impl fmt::Display for Chosen {
 pub(crate) fn all(grid: &Api, named: &[Which]) -> Result<Vec<JobOrTask>, Failure> {
     let (mut found, mut met) = (Vec::new(), BTreeSet::new());
     for which in named {
-        found.extend(resolve(grid, which)?.into_iter().filter(|one| met.insert(*one)));
+        found.extend(resolve(grid, which, usize::MAX)?.into_iter().filter(|one| met.insert(*one)));
     }
-    expect_few(met.iter().filter(|one| one.task.is_some()).count())?;
     Ok(found)
 }
 
@@ -48,7 +46,7 @@ pub(crate) fn chosen(grid: &Api, named: &[Which]) -> Result<Vec<Chosen>, Failure
 
 /// The one job or task that is meant.
 pub(crate) fn one(grid: &Api, named: &Which) -> Result<JobOrTask, Failure> {
-    match resolve(grid, named)?[..] {
+    match resolve(grid, named, TOLD + 1)?[..] {
         [one] => Ok(one),
         ref several => {
             let what = if named.tasks.is_some() { "tasks" } else { "jobs" };
@@ -69,7 +67,7 @@ pub(crate) fn one_job(grid: &Api, named: &Which) -> Result<JobId, Failure> {
 
 /// Likewise, where several can be.
 pub(crate) fn jobs(grid: &Api, named: &Which) -> Result<Vec<JobId>, Failure> {
-    resolve(grid, named)?.into_iter().map(whole).collect()
+    resolve(grid, named, usize::MAX)?.into_iter().map(whole).collect()
 }
 
 /// The job, unless only a task of it is meant.
@@ -97,7 +95,8 @@ fn by_job(named: &[JobOrTask]) -> Vec<Chosen> {
     jobs.into_iter().map(|(job, tasks)| Chosen { job, tasks: tasks.unwrap_or_default() }).collect()
 }
 
-fn resolve(grid: &Api, which: &Which) -> Result<Vec<JobOrTask>, Failure> {
+/// What is meant; who needs no more than so many tasks has not all of them looked for.
+fn resolve(grid: &Api, which: &Which, enough: usize) -> Result<Vec<JobOrTask>, Failure> {
     let jobs = jobs_of(grid, &which.jobs)?;
     let Some(tasks) = &which.tasks else {
         return Ok(jobs.into_iter().map(|job| JobOrTask { job, task: None }).collect());
@@ -105,9 +104,12 @@ fn resolve(grid: &Api, which: &Which) -> Result<Vec<JobOrTask>, Failure> {
     let mut found = Vec::new();
     for &job in &jobs {
         // Of several jobs those are meant that have such tasks; of one, a number that it does not have is a mistake.
-        let numbers = if jobs.len() == 1 { named(grid, job, tasks)? } else { there(grid, job, tasks)? };
+        let of_job = if jobs.len() == 1 { named } else { there };
+        let numbers = of_job(grid, job, tasks, enough)?;
         found.extend(numbers.into_iter().map(|task| JobOrTask { job, task: Some(task) }));
-        expect_few(found.len())?;
+        if found.len() >= enough {
+            break;
+        }
     }
     if found.is_empty() {
         let told: Vec<String> = jobs.iter().take(TOLD).map(ToString::to_string).collect();
@@ -118,14 +120,17 @@ fn resolve(grid: &Api, which: &Which) -> Result<Vec<JobOrTask>, Failure> {
 }
 
 /// The tasks of a job that are named: one by its number as it is, whether it is there or not; of a range those that are there.
-fn named(grid: &Api, job: JobId, tasks: &TaskNumbers) -> Result<Vec<u32>, Failure> {
+fn named(grid: &Api, job: JobId, tasks: &TaskNumbers, enough: usize) -> Result<Vec<u32>, Failure> {
     let mut numbers = Vec::new();
     for &(first, last) in tasks.spans() {
         let before = numbers.len();
+        if before >= enough {
+            break;
+        }
         if first == last {
             numbers.push(first);
         } else {
-            add_those_there(grid, job, (first, last), &mut numbers)?;
+            add_those_there(grid, job, (first, last), enough, &mut numbers)?;
         }
         if numbers.len() == before {
             return Err(Failure::Usage(format!(
@@ -137,35 +142,41 @@ fn named(grid: &Api, job: JobId, tasks: &TaskNumbers) -> Result<Vec<u32>, Failur
 }
 
 /// Those of the tasks that a job has.
-fn there(grid: &Api, job: JobId, tasks: &TaskNumbers) -> Result<Vec<u32>, Failure> {
+fn there(grid: &Api, job: JobId, tasks: &TaskNumbers, enough: usize) -> Result<Vec<u32>, Failure> {
     let mut numbers = Vec::new();
     for &span in tasks.spans() {
-        add_those_there(grid, job, span, &mut numbers)?;
+        add_those_there(grid, job, span, enough, &mut numbers)?;
     }
     Ok(numbers)
 }
 
-fn add_those_there(grid: &Api, job: JobId, span: (u32, u32), numbers: &mut Vec<u32>) -> Result<(), Failure> {
+/// Of a range, one at least if there is one.
+fn add_those_there(
+    grid: &Api,
+    job: JobId,
+    span: (u32, u32),
+    enough: usize,
+    numbers: &mut Vec<u32>,
+) -> Result<(), Failure> {
     each_there(grid, job, span, |task| {
         numbers.push(task.task);
-        expect_few(numbers.len())
+        Ok(numbers.len() >= enough)
     })
 }
 
-/// Shows `each` task that a job has with a number from the first to the last. Costs O(log first) requests before their first page.
+/// Shows each task that a job has with a number from the first to the last, until one `is_last`. Costs O(log first) requests before
+/// their first page.
 pub(crate) fn each_there(
     grid: &Api,
     job: JobId,
     (first, last): (u32, u32),
-    mut each: impl FnMut(&TaskView) -> Result<(), Failure>,
+    mut is_last: impl FnMut(&TaskView) -> Result<bool, Failure>,
 ) -> Result<(), Failure> {
     let from = position_of(grid, job, first)?;
     let at_most = (last - from).saturating_add(1);
     grid.each_task(job, from, at_most, None, |task| {
-        if (first..=last).contains(&task.task) {
-            each(task)?;
-        }
-        Ok(task.task >= last)
+        let is_enough = (first..=last).contains(&task.task) && is_last(task)?;
+        Ok(is_enough || task.task >= last)
     })?;
     Ok(())
 }
@@ -183,15 +194,6 @@ fn position_of(grid: &Api, job: JobId, number: u32) -> Result<u32, Failure> {
         }
     }
     Ok(low)
-}
-
-fn expect_few(tasks: usize) -> Result<(), Failure> {
-    if tasks <= TASKS_NAMED_MAX {
-        return Ok(());
-    }
-    Err(Failure::Usage(format!(
-        "these are more than {TASKS_NAMED_MAX} tasks: name fewer at a time, or the whole job by its number alone"
-    )))
 }
 
 fn jobs_of(grid: &Api, jobs: &Jobs) -> Result<Vec<JobId>, Failure> {
@@ -284,13 +286,8 @@ mod tests {
             let jobs = by_job(&named).into_iter().map(|Chosen { job, tasks }| format!("{job}: {tasks:?}"));
             assert_eq!(format!("{{{}}}", jobs.collect::<Vec<_>>().join(", ")), expected);
         }
-    }
-
-    #[test]
-    fn so_many_tasks_fit_into_an_order() {
-        let order = gleaner_wire::api::Choice { tasks: vec![u32::MAX; TASKS_NAMED_MAX], failed: false };
-        let bytes = serde_json::to_vec(&order).expect("plain data").len() as u64;
-        assert!(bytes < gleaner_wire::limits::BODY_BYTES_MAX as u64, "{bytes}");
-        assert!(expect_few(TASKS_NAMED_MAX).is_ok() && expect_few(TASKS_NAMED_MAX + 1).is_err());
+        for (tasks, expected) in [(vec![], "7"), (vec![3], "7/3"), (vec![3, 4, 9], "7/3…9")] {
+            assert_eq!(Chosen { job: JobId(7), tasks }.to_string(), expected);
+        }
     }
 }
