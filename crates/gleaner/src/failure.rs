@@ -101,6 +101,11 @@ impl Failure {
         Self::Io { what: format!("cannot {what} {}", path.display()), error }
     }
 
+    /// Whether the coordinator was asked, and does not do or know it: it may do or know other things.
+    pub(crate) fn is_refused(&self) -> bool {
+        matches!(self, Self::Grid(ClientError::Refused { .. }))
+    }
+
     fn code(&self) -> u8 {
         match self {
             Failure::Difference(_) => 1,

@@ -4,7 +4,7 @@ use crate::api::Api;
 use crate::cli::{JobOrTask, Jobs, TaskNumbers, Which};
 use crate::failure::Failure;
 use gleaner_wire::JobId;
-use gleaner_wire::api::{JobView, TaskView};
+use gleaner_wire::api::JobView;
 use gleaner_wire::limits::TASKS_LISTED_MAX;
 use gleaner_wire::meant::meant;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,6 +44,11 @@ pub(crate) fn chosen(grid: &Api, named: &[Which]) -> Result<Vec<Chosen>, Failure
     Ok(by_job(&all(grid, named)?))
 }
 
+/// Whether it is one task of each of these jobs, named by its number.
+pub(crate) fn are_single(named: &[Which], chosen: &[Chosen]) -> bool {
+    named.iter().all(Which::is_one_task) && chosen.iter().all(|chosen| chosen.tasks.len() == 1)
+}
+
 /// The one job or task that is meant.
 pub(crate) fn one(grid: &Api, named: &Which) -> Result<JobOrTask, Failure> {
     match resolve(grid, named, TOLD + 1)?[..] {
@@ -65,13 +70,13 @@ pub(crate) fn one_job(grid: &Api, named: &Which) -> Result<JobId, Failure> {
     whole(one(grid, named)?)
 }
 
-/// Likewise, where several can be.
-pub(crate) fn jobs(grid: &Api, named: &Which) -> Result<Vec<JobId>, Failure> {
-    resolve(grid, named, usize::MAX)?.into_iter().map(whole).collect()
+/// Likewise, where several can be: each once.
+pub(crate) fn jobs(grid: &Api, named: &[Which]) -> Result<Vec<JobId>, Failure> {
+    all(grid, named)?.into_iter().map(whole).collect()
 }
 
 /// The job, unless only a task of it is meant.
-pub(crate) fn whole(JobOrTask { job, task }: JobOrTask) -> Result<JobId, Failure> {
+fn whole(JobOrTask { job, task }: JobOrTask) -> Result<JobId, Failure> {
     let is_task = |task| Failure::Usage(format!("{job}/{task} is a task; expected a job, as {job}"));
     task.map_or(Ok(job), |task| Err(is_task(task)))
 }
@@ -150,33 +155,21 @@ fn there(grid: &Api, job: JobId, tasks: &TaskNumbers, enough: usize) -> Result<V
     Ok(numbers)
 }
 
-/// Of a range, one at least if there is one.
+/// Of a range, one at least if there is one. Costs O(log first) requests before the first page of tasks.
 fn add_those_there(
     grid: &Api,
     job: JobId,
-    span: (u32, u32),
+    (first, last): (u32, u32),
     enough: usize,
     numbers: &mut Vec<u32>,
-) -> Result<(), Failure> {
-    each_there(grid, job, span, |task| {
-        numbers.push(task.task);
-        Ok(numbers.len() >= enough)
-    })
-}
-
-/// Shows each task that a job has with a number from the first to the last, until one `is_last`. Costs O(log first) requests before
-/// their first page.
-pub(crate) fn each_there(
-    grid: &Api,
-    job: JobId,
-    (first, last): (u32, u32),
-    mut is_last: impl FnMut(&TaskView) -> Result<bool, Failure>,
 ) -> Result<(), Failure> {
     let from = position_of(grid, job, first)?;
     let at_most = (last - from).saturating_add(1);
     grid.each_task(job, from, at_most, None, |task| {
-        let is_enough = (first..=last).contains(&task.task) && is_last(task)?;
-        Ok(is_enough || task.task >= last)
+        if (first..=last).contains(&task.task) {
+            numbers.push(task.task);
+        }
+        Ok(task.task >= last || numbers.len() >= enough)
     })?;
     Ok(())
 }
