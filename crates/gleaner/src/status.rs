@@ -116,24 +116,28 @@ fn summary(grid: &Api, job: &JobView, for_programs: bool) -> Result<Told, Failur
     Ok(Told { is_task: false, document: Value::Null, text })
 }
 
+/// Likewise, and tasks of it.
 fn with_tasks(
     grid: &Api,
     job: &JobView,
     arguments: &StatusArguments,
     phase: Option<TaskPhase>,
 ) -> Result<Told, Failure> {
+    let mut told = summary(grid, job, arguments.grid.json)?;
     let mut tasks = Vec::new();
     let next = grid.each_task(job.job, arguments.from, arguments.limit, phase, |task| {
         tasks.push(task.clone());
         Ok(false)
     })?;
-    let mut document = json!(job);
-    document["list"] = json!(tasks);
-    document["next"] = json!(next);
+    if arguments.grid.json {
+        told.document["list"] = json!(tasks);
+        told.document["next"] = json!(next);
+        return Ok(told);
+    }
     let more =
         next.map(|next| format!("… and more: --from {next}, or a larger --limit\n")).unwrap_or_default();
-    let text = format!("{}\n{}{more}{}", describe(job), list_tasks(&tasks), stays(&tasks));
-    Ok(Told { is_task: false, document, text })
+    told.text += &format!("\n{}{more}{}", list_tasks(&tasks), stays(&tasks));
+    Ok(told)
 }
 
 /// What a job asks for is in the view of each of its tasks.

@@ -20,6 +20,10 @@ fn nobody_is_sent_for_files_that_are_not_there() {
     assert!(status.ends_with("note       1 task: it left no output file x; it is 2/0\n"), "{status}");
     let tasks = grid.ok(&["status", "2", "--tasks"]);
     assert!(tasks.contains("exit code 0; it left no output file x"), "{tasks}");
+    assert!(tasks.starts_with(&format!("{status}\n")), "what is said of the job stays: {tasks}");
+    let (alone, listed) = (grid.json(&["status", "2"]), grid.json(&["status", "2", "--failed"]));
+    let mut keys = alone.as_object().expect("a job").keys();
+    assert!(keys.all(|key| listed[key] == alone[key]) && listed["list"].is_array(), "{listed}");
     let history = grid.ok(&["history", "2"]);
     assert!(history.starts_with("WHEN") && history.contains("it left no output file x"), "{history}");
 
