@@ -105,7 +105,8 @@ fn fetch_job(
     let there = format!("the files of {} are in {}", plural(fetched.len() as u64, "task"), to.display());
     let ended = lacking.expect_none(tasks.len(), &there);
     let there = if fetched.is_empty() { "nothing to fetch" } else { &there };
-    let told = format!("{there}{}\n", without.told());
+    let whose = if jobs.len() > 1 { format!("job {job}: ") } else { String::new() };
+    let told = format!("{whose}{there}{}\n", without.told());
     let Without { left_none, yet } = without;
     let without = json!({ "left_none": left_none, "not_over": yet });
     let document =

@@ -79,7 +79,11 @@ fn last_is_all_that_a_file_made_and_several_tasks_are_named_at_once() {
     assert_eq!(grid.ok(&["rerun", "2/1,3"]), "rerun: 2 tasks\n");
     grid.ok(&["wait", "last"]);
     let to = grid.folder.path().join("fetched");
-    grid.ok(&["fetch", "last", "--to", to.to_str().expect("text")]);
+    let fetched = grid.ok(&["fetch", "last", "--to", to.to_str().expect("text")]);
+    assert!(
+        fetched.starts_with("job 1: the files of 1 task are in ")
+            && fetched.contains("\njob 2: the files of 3 ")
+    );
     grid.ok(&["fetch", "2/2", "1/0", "--to", to.join("single").to_str().expect("text")]);
     let single = [("single/1/o", "p 0\n"), ("single/2/o", "p 2\n")];
     for (name, expected) in
