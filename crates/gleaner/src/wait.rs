@@ -48,6 +48,9 @@ impl Patience {
 pub(crate) fn run(arguments: &WaitArguments) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
     let numbers = which::jobs(&grid, &arguments.jobs)?;
+    if !arguments.grid.json {
+        anstream::eprint!("{}", which::passed_over(&arguments.jobs, &numbers));
+    }
     // A wrong address or number shows at once.
     numbers.iter().try_for_each(|&job| grid.job(job).map(drop))?;
     say_that_they_go_on(&numbers);

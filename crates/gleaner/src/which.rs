@@ -75,6 +75,21 @@ pub(crate) fn jobs(grid: &Api, named: &[Which]) -> Result<Vec<JobId>, Failure> {
     all(grid, named)?.into_iter().map(whole).collect()
 }
 
+/// A line for each range of jobs in which there are numbers of none that was found: of those nothing is known or done.
+pub(crate) fn passed_over(named: &[Which], found: &[JobId]) -> String {
+    let found: BTreeSet<JobId> = found.iter().copied().collect();
+    let lines = named.iter().filter_map(|which| {
+        let Jobs::Range(first, last) = which.jobs else { return None };
+        let mut lacking = (first.0..=last.0).filter(|number| !found.contains(&JobId(*number)));
+        let told: Vec<String> = lacking.by_ref().take(TOLD).map(|number| number.to_string()).collect();
+        let more = if lacking.next().is_some() { ", …" } else { "" };
+        let range = format!("{first}-{last}");
+        (!told.is_empty())
+            .then(|| format!("of {range} these are no jobs of yours: {}{more}\n", told.join(", ")))
+    });
+    lines.collect()
+}
+
 /// The job, unless only a task of it is meant.
 fn whole(JobOrTask { job, task }: JobOrTask) -> Result<JobId, Failure> {
     let is_task = |task| Failure::Usage(format!("{job}/{task} is a task; expected a job, as {job}"));
@@ -281,6 +296,23 @@ mod tests {
         }
         for (tasks, expected) in [(vec![], "7"), (vec![3], "7/3"), (vec![3, 4, 9], "7/3…9")] {
             assert_eq!(Chosen { job: JobId(7), tasks }.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn numbers_that_a_range_passes_over_are_told() {
+        for (range, expected) in [
+            ("4-5", ""),
+            ("3-5", "of 3-5 these are no jobs of yours: 3\n"),
+            (
+                "4-4294967295",
+                "of 4-4294967295 these are no jobs of yours: 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, ",
+            ),
+        ] {
+            let named: Which = range.parse().expect("jobs");
+            let told = passed_over(&[named], &[JobId(5), JobId(4)]);
+            assert!(told.starts_with(expected) && expected.is_empty() == told.is_empty(), "{told}");
+            assert_eq!(told.ends_with(", …\n"), range.ends_with("95"), "{told}");
         }
     }
 }
