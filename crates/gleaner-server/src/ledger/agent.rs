@@ -80,7 +80,8 @@ impl Agent {
 
     /// Why it is as it is: what was ordered goes before what its agent says.
     pub fn why(&self) -> Option<String> {
-        self.orders().next().or_else(|| self.why.clone())
+        let ordered: Vec<String> = self.orders().collect();
+        if ordered.is_empty() { self.why.clone() } else { Some(ordered.join("; ")) }
     }
 
     /// What was ordered that keeps new tasks from it.

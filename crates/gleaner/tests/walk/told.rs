@@ -114,7 +114,12 @@ fn last_is_all_that_a_file_made_and_several_tasks_are_named_at_once() {
     let machines = grid.ok(&["machines"]);
     assert!(machines.contains("lab: closed by user ") && machines.contains(": new disks"), "{machines}");
     assert_eq!(grid.ok(&drain), "drain: lab; nothing changed, it was so before\n");
-    assert_eq!(grid.json(&["machine", "resume", "lab"])["changed"], true);
+    grid.ok(&["machine", "pause", "lab"]);
+    let machines = grid.ok(&["machines"]);
+    assert!(machines.contains("lab: paused by user ") && machines.contains(": new disks"), "{machines}");
+    let resumed = grid.json(&["machine", "resume", "lab"]);
+    assert_eq!(resumed["changed"], true, "{resumed}");
+    assert!(resumed["over"][1].as_str().is_some_and(|order| order.ends_with(": new disks")), "{resumed}");
     assert_eq!(grid.json(&["machine", "resume", "lab"])["changed"], false);
     grid.wind_up();
 }
