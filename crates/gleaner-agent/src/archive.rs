@@ -202,7 +202,7 @@ fn add(
 
 /// Opens the very file that was listed, also where its task made it unreadable; what else may be in its place by now is not
 /// waited for and not read.
-fn open_listed(folder: impl AsFd, relative: &Path, about: &Stat) -> io::Result<OwnedFd> {
+pub(crate) fn open_listed(folder: impl AsFd, relative: &Path, about: &Stat) -> io::Result<OwnedFd> {
     let open = |flags| -> io::Result<OwnedFd> {
         let file = beneath::open(&folder, relative, flags, Mode::empty())?;
         let now = fstat(&file)?;

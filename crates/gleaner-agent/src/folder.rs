@@ -28,6 +28,7 @@ use room::with_room;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, unlinkat};
 use serde::de::IgnoredAny;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::DirBuilderExt;
@@ -179,25 +180,51 @@ fn collect_files(
     let outputs = Outputs::of(&run.outputs)?;
     let mut listing =
         archive::list(folder, &[CHECKPOINT, TEMPORARY, STDIN]).map_err(|why| from_archive(&why))?;
+    let unchanged = unchanged(run, (folder, &listing), allowance);
     let none = vec![false; run.outputs.len()];
-    let (mut is_left, mut has_others) = (none.clone(), none);
+    let (mut is_there, mut has_others) = (none.clone(), none);
     listing.retain(|path, about| {
         let matched: Vec<usize> = path.ancestors().flat_map(|part| outputs.matching(part)).collect();
-        let is_wanted = archive::is_file(about) && !matched.is_empty();
+        let is_left = !unchanged.contains(path.as_path());
+        let is_named = matched.iter().any(|&at| is_left || run.outputs[at] != ALL_FILES);
+        let is_wanted = archive::is_file(about) && is_named;
         for at in matched {
-            is_left[at] |= is_wanted;
+            is_there[at] |= is_wanted;
             has_others[at] |= archive::is_other(about);
         }
         is_wanted
     });
-    let missing = run.outputs.iter().zip(is_left).zip(has_others);
-    let missing = missing.filter(|((output, is_left), _)| !is_left && output.as_str() != ALL_FILES);
+    let missing = run.outputs.iter().zip(is_there).zip(has_others);
+    let missing = missing.filter(|((output, is_there), _)| !is_there && output.as_str() != ALL_FILES);
     let named = missing
         .map(|((output, _), has_others)| if has_others { of_another_kind(output) } else { output.clone() });
     collected.not_left = not_left(&named.collect::<Vec<_>>());
     keeps_to_its_disk(run, archive::size(&listing))?;
     collected.files = store(run.id, (folder, &listing), client, allowance)?;
     Ok(())
+}
+
+/// The inputs that are as they were brought, where all files are asked for: a task does not leave these. One that cannot be read is seen to
+/// as the others are.
+fn unchanged<'a>(
+    run: &'a Run,
+    (folder, listing): (&OwnedFd, &archive::Listing),
+    allowance: &Allowance,
+) -> BTreeSet<&'a Path> {
+    let asks_for_all = run.outputs.iter().any(|output| output == ALL_FILES);
+    let inputs = run.inputs.iter().filter(|_| asks_for_all);
+    let is_as_brought = |path: &Path, blob: &BlobHash| {
+        let about = listing.get(path).filter(|about| archive::is_file(about) && about.st_nlink == 1)?;
+        if about.st_size.cast_unsigned() > BLOB_BYTES_MAX {
+            return None;
+        }
+        let mut file = File::from(archive::open_listed(folder, path, about).ok()?);
+        let mut hasher = blake3::Hasher::new();
+        io::copy(&mut file, &mut allowance.elsewhere(&mut hasher)).ok()?;
+        (hash_of(&hasher) == *blob).then_some(())
+    };
+    let found = inputs.map(|input| (Path::new(&input.path), &input.blob));
+    found.filter(|&(path, blob)| is_as_brought(path, blob).is_some()).map(|(path, _)| path).collect()
 }
 
 /// Removes a folder in which a program left nothing; false if there is more to do.

@@ -101,6 +101,11 @@ impl Failure {
         Self::Io { what: format!("cannot {what} {}", path.display()), error }
     }
 
+    /// Whether the coordinator was asked, and does not do or know it: it may do or know other things.
+    pub(crate) fn is_refused(&self) -> bool {
+        matches!(self, Self::Grid(ClientError::Refused { .. }))
+    }
+
     fn code(&self) -> u8 {
         match self {
             Failure::Difference(_) => 1,
@@ -211,15 +216,20 @@ fn moved(error: &ClientError) -> &'static str {
     }
 }
 
-/// What `gleaner submit WORD`, or `gleaner submit` alone, most likely was to be.
+/// What `gleaner submit WORD`, or `gleaner submit` alone, most likely was to be; or a word where a user is named by an option.
 fn hint(error: &clap::Error) -> Option<String> {
     let is_submit = std::env::args_os().nth(1).is_some_and(|word| word == "submit");
     if is_submit && error.kind() == ErrorKind::MissingRequiredArgument {
         return Some("a program and its arguments: gleaner submit -- PROGRAM …; or a file that describes a job: gleaner submit -f FILE".to_owned());
     }
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
-    if !is_submit || error.kind() != ErrorKind::UnknownArgument || word.starts_with('-') {
+    if error.kind() != ErrorKind::UnknownArgument || word.starts_with('-') {
         return None;
+    }
+    if !is_submit {
+        let command = named_command();
+        let takes_user = command.get_arguments().any(|argument| argument.get_long() == Some("user"));
+        return takes_user.then(|| format!("to name a user: --user {word}"));
     }
     let is_description =
         Path::new(word).extension().is_some_and(|end| ["toml", "sub", "jdf"].map(OsStr::new).contains(&end));

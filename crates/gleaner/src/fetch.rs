@@ -18,19 +18,25 @@ use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::slice;
 
 /// What the folder is called in which files are until all of a task's are there.
 const UNFINISHED: &str = ".gleaner-fetch-";
 
 pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
-    let jobs = which::chosen(&grid, slice::from_ref(&arguments.of))?;
+    let jobs = which::chosen(&grid, &arguments.of)?;
     interrupt::listen();
     let mut documents = Vec::new();
     let mut outcomes = Vec::new();
     for chosen in &jobs {
-        let Fetched { document, told, ended } = fetch_job(&grid, (chosen, jobs.len()), arguments)?;
+        let Fetched { document, told, ended } = match fetch_job(&grid, chosen, &jobs, arguments) {
+            // Of the others there may be something to fetch.
+            Err(why) if why.is_refused() && jobs.len() > 1 => {
+                outcomes.push((chosen.job, Err(why)));
+                continue;
+            }
+            fetched => fetched?,
+        };
         documents.push(document);
         if ended.is_ok() && !arguments.grid.json {
             stdout::print(told)?;
@@ -38,7 +44,7 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
         outcomes.push((chosen.job, ended));
     }
     if arguments.grid.json {
-        stdout::print_json(&stdout::one_or_jobs(documents))?;
+        stdout::print_jobs(&documents, jobs.len())?;
     }
     lacking::of_jobs(outcomes)
 }
@@ -51,15 +57,16 @@ struct Fetched {
     ended: Outcome,
 }
 
-/// Gets the files of the tasks that are meant of a job, one of so many jobs: those of a task that was named alone into the job's folder
-/// itself, those of others into a folder for each.
+/// Gets the files of the tasks that are meant of a job, one of these: where one task is named of each job into the job's folder itself,
+/// else into a folder for each.
 fn fetch_job(
     grid: &Api,
-    (chosen, jobs): (&Chosen, usize),
+    chosen: &Chosen,
+    jobs: &[Chosen],
     arguments: &FetchArguments,
 ) -> Result<Fetched, Failure> {
-    let (job, is_one) = (chosen.job, arguments.of.is_one_task());
-    let to = if jobs == 1 { arguments.to.clone() } else { arguments.to.join(job.to_string()) };
+    let (job, is_one) = (chosen.job, which::are_single(&arguments.of, jobs));
+    let to = if jobs.len() == 1 { arguments.to.clone() } else { arguments.to.join(job.to_string()) };
     let tasks = task_numbers(grid, chosen)?;
     let existing = if arguments.force { Existing::GivesWay } else { Existing::Stays };
     let bar = progress::bar(tasks.len() as u64, "tasks");
@@ -83,7 +90,7 @@ fn fetch_job(
             Err(Failure::Grid(ClientError::Local(_)) | Failure::Io { .. } | Failure::Difference(_))
                 if interrupt::asked() => {}
             // Of several jobs the others have such a task too.
-            Err(why) if is_one && jobs == 1 => return Err(why),
+            Err(why) if is_one && jobs.len() == 1 => return Err(why),
             Err(why) => lacking.note(task, why)?,
         }
         if interrupt::asked() {
@@ -98,7 +105,8 @@ fn fetch_job(
     let there = format!("the files of {} are in {}", plural(fetched.len() as u64, "task"), to.display());
     let ended = lacking.expect_none(tasks.len(), &there);
     let there = if fetched.is_empty() { "nothing to fetch" } else { &there };
-    let told = format!("{there}{}\n", without.told());
+    let whose = if jobs.len() > 1 { format!("job {job}: ") } else { String::new() };
+    let told = format!("{whose}{there}{}\n", without.told());
     let Without { left_none, yet } = without;
     let without = json!({ "left_none": left_none, "not_over": yet });
     let document =

@@ -21,8 +21,8 @@ pub(crate) fn run(arguments: &KeepArguments) -> Outcome {
             stdout::print(table(&keeping))
         };
     }
-    let named: Result<Vec<_>, _> = arguments.jobs.iter().map(|job| which::jobs(&grid, job)).collect();
-    let (jobs, outcome) = each(named?.into_iter().flatten(), |job| grid.keep(*job, !arguments.undo));
+    let named = which::jobs(&grid, &arguments.jobs)?;
+    let (jobs, outcome) = each(named, |job| grid.keep(*job, !arguments.undo));
     if outcome.is_err() && jobs.is_empty() {
         return outcome;
     }

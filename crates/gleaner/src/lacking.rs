@@ -25,6 +25,27 @@ struct Kind {
     tasks: Vec<u32>,
 }
 
+impl Kind {
+    /// Where the same is the matter with all: why the first is, and of which others that is so.
+    fn of_all(self) -> Failure {
+        let others = self.tasks.get(1..).filter(|others| !others.is_empty());
+        match (self.why, others) {
+            (Failure::Grid(ClientError::Refused { status, code, message }), Some(others)) => {
+                let message = format!("{message}; likewise {}", counted(others, "other task"));
+                Failure::Grid(ClientError::Refused { status, code, message })
+            }
+            (why, _) => why,
+        }
+    }
+}
+
+/// How many there are, with the numbers of the first.
+fn counted(tasks: &[u32], what: &str) -> String {
+    let named: Vec<String> = tasks.iter().take(NAMED).map(ToString::to_string).collect();
+    let more = if tasks.len() > NAMED { ", …" } else { "" };
+    format!("{} ({}{more})", plural(tasks.len() as u64, what), named.join(", "))
+}
+
 /// Whether the results of a task were removed as they were due.
 pub(crate) fn is_removed(why: &Failure) -> bool {
     matches!(why, Failure::Grid(ClientError::Refused { code, .. }) if code == "removed")
@@ -68,14 +89,10 @@ impl Lacking {
         }
         let lacking: usize = kinds.iter().map(|kind| kind.tasks.len()).sum();
         if kinds.len() == 1 && lacking == tasks && kinds[0].matter != DAMAGED {
-            // There is nothing else to say.
-            return Err(kinds.remove(0).why);
+            return Err(kinds.remove(0).of_all());
         }
         let parts = kinds.iter().map(|Kind { matter, why, tasks }| {
-            let named: Vec<String> = tasks.iter().take(NAMED).map(ToString::to_string).collect();
-            let more = if tasks.len() > NAMED { ", …" } else { "" };
-            let (count, named) = (plural(tasks.len() as u64, "task"), named.join(", "));
-            format!("those of {count} ({named}{more}) are {matter}: {why}")
+            format!("those of {} are {matter}: {why}", counted(tasks, "task"))
         });
         let parts = parts.collect::<Vec<_>>().join("; ");
         let others =
@@ -111,8 +128,12 @@ mod tests {
             lacking.expect_none(tasks, "the others are here")
         };
         assert!(told(&[], 3).is_ok());
-        let all = told(&[(0, "removed"), (1, "removed")], 2);
-        assert!(matches!(all, Err(Failure::Grid(_))), "as if one task was asked for");
+        let all = told(&[(0, "removed"), (1, "removed"), (7, "removed")], 3).unwrap_err();
+        assert!(matches!(all, Failure::Grid(_)), "as if one task was asked for");
+        let message = all.to_string();
+        assert!(message.ends_with("it is removed; likewise 2 other tasks (1, 7)"), "{message}");
+        let one = told(&[(0, "removed")], 1).unwrap_err().to_string();
+        assert!(one.ends_with("it is removed"), "{one}");
         let some = told(&[(0, "removed"), (2, "damaged"), (3, "removed")], 4).unwrap_err().to_string();
         assert_eq!(
             some,

@@ -1,7 +1,7 @@
 //! `gleaner logs`: what tasks wrote; as they wrote it, unless a terminal is to show it (`shown`).
 
 use crate::api::{Api, Piece};
-use crate::cli::{LogsArguments, TaskNumbers};
+use crate::cli::LogsArguments;
 use crate::columns::plural;
 use crate::failure::Failure;
 use crate::lacking::{self, Lacking};
@@ -12,14 +12,12 @@ use gleaner_wire::JobId;
 use gleaner_wire::session::Stream;
 use serde_json::{Value, json};
 use std::io::{self, Write};
-use std::slice;
 use std::time::Duration;
 
 /// How long the coordinator may wait for something to be written before it answers with nothing.
 const PATIENCE_S: u32 = 30;
 /// Between two runs of a task there is nothing to wait for at the coordinator.
 const PAUSE: Duration = Duration::from_millis(300);
-const TASKS_AT_ONCE: u32 = 1000;
 
 pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
     if arguments.follow && arguments.grid.json {
@@ -27,67 +25,88 @@ pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
         return Err(Failure::Usage(why.to_owned()));
     }
     let grid = Api::open(&arguments.grid)?;
-    let jobs = which::chosen(&grid, slice::from_ref(&arguments.of))?;
+    let jobs = which::chosen(&grid, &arguments.of)?;
     let mut documents = Vec::new();
-    let is_alone = jobs.len() == 1 && arguments.of.is_one_task();
+    let is_alone = jobs.len() == 1 && which::are_single(&arguments.of, &jobs);
     let mut outcomes = Vec::new();
     for chosen in &jobs {
-        let tasks = task_numbers(&grid, chosen)?;
+        let tasks = match tasks_of(&grid, chosen) {
+            // Of the others there may be something to show.
+            Err(why) if why.is_refused() => {
+                outcomes.push((chosen.job, Err(why)));
+                continue;
+            }
+            tasks => tasks?,
+        };
         let (job, is_headed) = (chosen.job, tasks.len() > 1 || jobs.len() > 1);
-        let (mut lacking, mut outputs) = (Lacking::default(), Vec::new());
-        for &number in &tasks {
+        let (mut lacking, mut outputs, mut never_ran) = (Lacking::default(), Vec::new(), 0);
+        for &(number, runs) in &tasks {
             let shown = if arguments.grid.json {
                 as_json(&grid, (job, number), arguments).map(|output| {
                     outputs.push(output);
-                    false
+                    Shown::Whole
                 })
-            } else if is_headed && stdout::print_more(format!("==> {job}/{number} <==\n"))? {
-                return Ok(());
             } else {
-                as_text(&grid, (job, number), arguments)
+                below_heading(&grid, (job, number), runs, is_headed, arguments)
             };
             match shown {
                 Err(why) if is_alone => return Err(why),
                 Err(why) => lacking.note(number, why)?,
-                Ok(true) => return Ok(()),
-                Ok(false) => {}
+                Ok(Shown::Unread) => return Ok(()),
+                Ok(Shown::NeverRan) => never_ran += 1,
+                Ok(Shown::Whole) => {}
             }
         }
         if arguments.grid.json {
             documents.push(json!({ "version": 1, "job": job, "outputs": outputs }));
-        } else {
-            tell_of_those_that_never_ran(&grid, (job, &tasks), arguments.of.tasks.as_ref())?;
+        } else if never_ran > 0 {
+            let never_ran = plural(never_ran, "task");
+            anstream::eprintln!("-- {never_ran} of job {job} never ran and wrote nothing --");
         }
         outcomes.push((job, lacking.expect_none(tasks.len(), "the output of the other tasks was shown")));
     }
     if arguments.grid.json {
-        stdout::print_json(&stdout::one_or_jobs(documents))?;
+        stdout::print_jobs(&documents, jobs.len())?;
     }
     lacking::of_jobs(outcomes)
 }
 
-/// Says whose output is empty because nothing of it was ever run: of the tasks that were named, or of all.
-fn tell_of_those_that_never_ran(
+/// What came of the output of a task.
+enum Shown {
+    Whole,
+    /// It never ran.
+    NeverRan,
+    /// Whoever reads it has read enough and gone.
+    Unread,
+}
+
+/// Shows what a task wrote that has had so many runs, below its name if it is one of several. Of one without a run there is nothing to
+/// show, unless somebody follows it.
+fn below_heading(
     grid: &Api,
-    (job, tasks): (JobId, &[u32]),
-    named: Option<&TaskNumbers>,
-) -> Outcome {
-    let mut count = 0;
-    if let [task] = *tasks {
-        count = u64::from(grid.task(job, task)?.runs == 0);
-    } else {
-        let all = [(0, u32::MAX)];
-        for &span in named.map_or(&all[..], TaskNumbers::spans) {
-            which::each_there(grid, job, span, |task| {
-                count += u64::from(task.runs == 0);
-                Ok(())
-            })?;
+    (job, number): (JobId, u32),
+    runs: Option<u32>,
+    is_headed: bool,
+    arguments: &LogsArguments,
+) -> Result<Shown, Failure> {
+    let ask = || grid.task(job, number).map(|task| task.runs);
+    let show = |is_headed| -> Result<bool, Failure> {
+        let heading = || stdout::print_more(format!("==> {job}/{number} <==\n"));
+        Ok((is_headed && heading()?) || as_text(grid, (job, number), arguments)?)
+    };
+    if arguments.follow {
+        if show(is_headed)? {
+            return Ok(Shown::Unread);
         }
+        return Ok(if ask()? == 0 { Shown::NeverRan } else { Shown::Whole });
     }
-    if count > 0 {
-        anstream::eprintln!("-- {} of job {job} never ran and wrote nothing --", plural(count, "task"));
+    let runs = runs.map_or_else(ask, Ok)?;
+    if runs == 0 && arguments.run.is_none() {
+        return Ok(Shown::NeverRan);
     }
-    Ok(())
+    // Of a run that there was not, the coordinator says so.
+    let is_there = arguments.run.is_none_or(|run| run <= runs);
+    Ok(if show(is_headed && is_there)? { Shown::Unread } else { Shown::Whole })
 }
 
 /// Whether whoever reads it has read enough and gone, as for all that shows output here.
@@ -113,19 +132,22 @@ impl LogsArguments {
     }
 }
 
-/// The numbers of the tasks that are meant of a job.
-pub(crate) fn task_numbers(grid: &Api, chosen: &Chosen) -> Result<Vec<u32>, Failure> {
+/// The tasks that are meant of a job, with how many runs they have had where that is known with them.
+fn tasks_of(grid: &Api, chosen: &Chosen) -> Result<Vec<(u32, Option<u32>)>, Failure> {
     if !chosen.tasks.is_empty() {
-        return Ok(chosen.tasks.clone());
+        return Ok(chosen.tasks.iter().map(|&number| (number, None)).collect());
     }
-    let mut numbers = Vec::new();
-    let mut from = Some(0);
-    while let Some(start) = from {
-        let page = grid.tasks(chosen.job, start, TASKS_AT_ONCE, None)?;
-        numbers.extend(page.tasks.iter().map(|task| task.task));
-        from = page.next;
-    }
-    Ok(numbers)
+    let mut tasks = Vec::new();
+    grid.each_task(chosen.job, 0, u32::MAX, None, |task| {
+        tasks.push((task.task, Some(task.runs)));
+        Ok(false)
+    })?;
+    Ok(tasks)
+}
+
+/// Their numbers alone.
+pub(crate) fn task_numbers(grid: &Api, chosen: &Chosen) -> Result<Vec<u32>, Failure> {
+    Ok(tasks_of(grid, chosen)?.into_iter().map(|(number, _)| number).collect())
 }
 
 /// Writes what the run of a task that counts, or its last one, has written so far. The bytes are the program's own: they go out as they are.

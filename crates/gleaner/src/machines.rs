@@ -12,6 +12,9 @@ use gleaner_wire::limits::REASON_BYTES_MAX;
 use serde_json::json;
 use std::collections::BTreeMap;
 
+/// Orders have a reason of 500 bytes at most.
+const ORDERS_WIDTH: usize = 1000;
+
 pub(crate) fn list(arguments: &PlainArguments) -> Outcome {
     let machines = Api::open(&arguments.grid)?.machines()?;
     if arguments.grid.json {
@@ -72,15 +75,26 @@ fn set(order: &str, path: &str, machine: &MachineName) -> Outcome {
     let before = grid.machines()?.machines.into_iter().find(|view| view.machine == machine.name);
     let after = grid.machine(&machine.name, path)?;
     let holding = after.get("orders").cloned().unwrap_or_else(|| json!([]));
-    let changed = before.is_none_or(|before| json!(before.orders) != holding);
+    let before = before.map(|before| before.orders);
+    let changed = before.as_ref().is_none_or(|before| json!(before) != holding);
+    let still = |order: &String| holding.as_array().is_some_and(|all| all.contains(&json!(order)));
+    let over: Vec<String> = before.into_iter().flatten().filter(|order| !still(order)).collect();
     if machine.grid.json {
         let name = &machine.name;
         return stdout::print_json(
-            &json!({ "version": 1, "machine": name, "order": order, "changed": changed }),
+            &json!({ "version": 1, "machine": name, "order": order, "changed": changed, "over": over }),
         );
     }
-    let note = if changed { "" } else { "; nothing changed, it was so before" };
-    stdout::print(format!("{order}: {}{note}\n", machine.name))
+    stdout::print(format!("{order}: {}{}\n", machine.name, effect(changed, &over)))
+}
+
+/// What came of an order, and which earlier ones do not hold any more: somebody said what those were for.
+fn effect(changed: bool, over: &[String]) -> String {
+    match (changed, over) {
+        (false, _) => "; nothing changed, it was so before".to_owned(),
+        (true, []) => String::new(),
+        (true, over) => format!("; no longer {}", shown(&over.join("; "), ORDERS_WIDTH)),
+    }
 }
 
 fn tell(order: &str, machine: &MachineName) -> Outcome {
@@ -216,7 +230,7 @@ fn scaled(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{MachineView, reasons, scaled, table, taken};
+    use super::{MachineView, effect, reasons, scaled, table, taken};
     use serde_json::json;
 
     /// Whoever asks for cores is given slots.
@@ -272,6 +286,14 @@ mod tests {
         );
         let both = reasons(&[copied("m1", "closed", "its disk is full")]);
         assert_eq!(both, "\nm1: its disk is full\nm1: its folder was copied\n");
+    }
+
+    #[test]
+    fn what_an_order_takes_back_is_told() {
+        let over = ["paused by user root".to_owned(), "closed by user ada: moves".to_owned()];
+        assert_eq!(effect(true, &[]), "");
+        assert_eq!(effect(true, &over), "; no longer paused by user root; closed by user ada: moves");
+        assert_eq!(effect(false, &[]), "; nothing changed, it was so before");
     }
 
     #[test]

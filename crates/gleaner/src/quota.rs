@@ -2,7 +2,7 @@
 
 use crate::api::Api;
 use crate::cli::{QuotaArguments, QuotaSetArguments};
-use crate::columns::{Side, aligned, rough_size, shown};
+use crate::columns::{Side, marked, rough_size, shown};
 use crate::{Outcome, stdout};
 use gleaner_wire::api::{Quota, QuotaList, QuotaSetting};
 
@@ -45,25 +45,24 @@ fn nothing_left(arguments: &QuotaSetArguments) -> String {
     effects.map(|(_, effect)| format!("{effect}, until the quota is larger\n")).collect()
 }
 
+/// The columns that a narrow terminal does not show, in this order.
+const SPARE: [&str; 6] =
+    ["DESCRIPTIONS", "REQUIREMENTS", "REQUESTS A SECOND", "TASKS EVER", "STORED", "CORES"];
+
+/// What each user has of the most that they may have.
 fn table(quotas: &QuotaList) -> String {
     let headings = [
         ("USER", Side::Left),
         ("TASKS", Side::Right),
-        ("OF", Side::Right),
-        ("EVER", Side::Right),
-        ("OF", Side::Right),
+        ("TASKS EVER", Side::Right),
         ("CORES", Side::Right),
-        ("OF", Side::Right),
         ("STORED", Side::Right),
-        ("OF", Side::Right),
         ("REQUIREMENTS", Side::Right),
-        ("OF", Side::Right),
         ("DESCRIPTIONS", Side::Right),
-        ("OF", Side::Right),
         ("REQUESTS A SECOND", Side::Right),
-        ("PRIORITY UP TO", Side::Right),
+        ("PRIORITY", Side::Right),
     ];
-    let row = |user: String, used: [String; 6], quota: Quota| {
+    let row = |user: String, used: Option<[String; 6]>, quota: Quota| {
         let most = [
             quota.tasks.to_string(),
             quota.tasks_ever.to_string(),
@@ -72,13 +71,14 @@ fn table(quotas: &QuotaList) -> String {
             rough_size(quota.requirement_bytes),
             rough_size(quota.description_bytes),
         ];
-        let pairs = used.into_iter().zip(most).flat_map(|(used, most)| [used, most]);
+        let used: Vec<String> = used.map(Vec::from).unwrap_or_default();
+        let used = used.into_iter().map(|used| used + " of ").chain(std::iter::repeat(String::new()));
+        let pairs = used.zip(most).map(|(used, most)| used + &most);
         let priority = quota.priority.map_or_else(|| "any".to_owned(), |most| most.to_string());
         let others = [quota.requests_per_s.to_string(), priority];
         [user].into_iter().chain(pairs).chain(others).collect::<Vec<_>>()
     };
-    let nothing = [const { String::new() }; 6];
-    let mut rows = vec![row("everyone else".to_owned(), nothing, quotas.everyone)];
+    let mut rows = vec![row("everyone else".to_owned(), None, quotas.everyone)];
     let users = quotas.users.iter();
     rows.extend(users.map(|view| {
         let used = [
@@ -89,16 +89,31 @@ fn table(quotas: &QuotaList) -> String {
             rough_size(view.requirement_bytes),
             rough_size(view.description_bytes),
         ];
-        row(shown(&view.user, 32), used, view.quota)
+        row(shown(&view.user, 32), Some(used), view.quota)
     }));
-    aligned(&headings, &rows)
+    marked(&headings, &rows, &SPARE, |_| false)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::nothing_left;
+    use super::{QuotaList, nothing_left, table};
     use crate::cli::{Cli, Command, QuotaArguments};
     use clap::Parser as _;
+    use serde_json::json;
+
+    #[test]
+    fn what_users_have_stands_before_what_they_may_have() {
+        let quota = json!({"tasks": 5, "tasks_ever": 9, "cores": 1, "bytes": 1024, "requirement_bytes": 1024,
+            "description_bytes": 1024, "requests_per_s": 7, "priority": 3});
+        let ann = json!({"user": "ann", "quota": quota, "tasks": 2, "cores": 1, "bytes": 0});
+        let list = json!({"version": 1, "everyone": quota, "users": [ann]});
+        let list: QuotaList = serde_json::from_value(list).expect("quotas");
+        let text = anstream::adapter::strip_str(&table(&list)).to_string();
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let lines: Vec<String> = text.lines().map(words).collect();
+        assert_eq!(lines[1], "everyone else 5 9 1 1.0 KiB 1.0 KiB 1.0 KiB 7 3");
+        assert_eq!(lines[2], "ann 2 of 5 0 of 9 1 of 1 0 B of 1.0 KiB 0 B of 1.0 KiB 0 B of 1.0 KiB 7 3");
+    }
 
     #[test]
     fn a_quota_of_nothing_says_what_it_does() {

@@ -2,7 +2,6 @@
 
 use crate::Outcome;
 use crate::failure::Failure;
-use gleaner_net::ClientError;
 use std::fmt::Display;
 
 /// What came of each, in order. What the coordinator refuses of one keeps nothing from the others; when it cannot be asked any more, the
@@ -17,7 +16,7 @@ pub(crate) fn each<T: Display, R>(
         match ask(&one) {
             Ok(came) => done.push(came),
             Err(failure) => {
-                let is_refused = matches!(failure, Failure::Grid(ClientError::Refused { .. }));
+                let is_refused = failure.is_refused();
                 failed.push((one.to_string(), failure));
                 if !is_refused {
                     break;
@@ -40,6 +39,7 @@ pub(crate) fn each<T: Display, R>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gleaner_net::ClientError;
 
     fn refused() -> Failure {
         let message = "no job of yours".to_owned();

@@ -1,11 +1,15 @@
 //! `gleaner status`: jobs, a job, its tasks.
 
+mod answer;
+
+use self::answer::{Told, leave_out, together};
 use crate::api::Api;
 use crate::cli::{JobOrTask, StatusArguments};
 use crate::columns::{Side, marked, plural, shown};
 use crate::failure::Failure;
 use crate::keep::standing;
 use crate::moments::{clock, span};
+use crate::several::each;
 use crate::{Outcome, failures, notes, stdout, which};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Asked, JobView, OpenRunView, RunStage, Tally, TaskPhase, TaskView};
@@ -26,44 +30,75 @@ const SPARE_OF_TASKS: [&str; 4] = ["CPU", "RUNS", "MEMORY", "TOOK"];
 
 pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
-    let Some(which) = &arguments.job else { return jobs(&grid, arguments) };
+    if arguments.of.is_empty() {
+        return jobs(&grid, arguments);
+    }
     let phase = match (arguments.failed, arguments.phase) {
         (true, _) => Some(TaskPhase::Failed),
         (false, phase) => phase,
     };
     // Who says where to begin wants to see them.
     let lists_tasks = arguments.tasks || phase.is_some() || arguments.from > 0;
-    if which.is_one_task()
-        && !lists_tasks
-        && let JobOrTask { job, task: Some(number) } = which::one(&grid, which)?
-    {
-        return one_task(&grid.task(job, number)?, arguments);
+    if lists_tasks && arguments.of.iter().any(|which| which.tasks.is_some()) {
+        let why = "--tasks, --failed, --phase and --from are for whole jobs: name jobs without tasks, as 7";
+        return Err(Failure::Usage(why.to_owned()));
     }
-    let ids = which::jobs(&grid, which)?;
+    let mut named = which::all(&grid, &arguments.of)?;
     if arguments.jsonl {
-        let print = |task: &TaskView| stdout::print_more(stdout::json_line(task));
-        return ids
-            .iter()
-            .try_for_each(|&id| grid.each_task(id, arguments.from, u32::MAX, phase, print).map(drop));
+        return lines(&grid, &named, arguments.from, phase);
     }
-    let told = ids.iter().map(|&id| {
-        let job = grid.job(id)?;
+    let is_one = named.len() == 1;
+    let left_out = leave_out(&mut named, arguments.limit);
+    let (told, outcome) = each(named, |one| {
+        let JobOrTask { job, task } = *one;
+        if let Some(number) = task {
+            return Ok(one_task(&grid.task(job, number)?));
+        }
+        let job = grid.job(job)?;
         if lists_tasks {
             with_tasks(&grid, &job, arguments, phase)
         } else {
             summary(&grid, &job, arguments.grid.json)
         }
     });
-    let told: Vec<Told> = told.collect::<Result<_, _>>()?;
-    let (documents, texts): (Vec<Value>, Vec<String>) = told.into_iter().unzip();
-    if arguments.grid.json {
-        return stdout::print_json(&stdout::one_or_jobs(documents));
+    // Of one that was refused there is nothing to say but that.
+    if told.is_empty() {
+        return outcome;
     }
-    stdout::print(texts.join("\n"))
+    if arguments.grid.json {
+        stdout::print_json(&together(told, is_one, left_out))?;
+    } else {
+        let texts: Vec<String> = told.into_iter().map(|told| told.text).collect();
+        let more = plural(left_out, "more task");
+        let more = if left_out > 0 {
+            format!("… and {more}: a larger --limit shows them\n")
+        } else {
+            String::new()
+        };
+        stdout::print(texts.join("\n") + &more)?;
+    }
+    outcome
 }
 
-/// For programs and for people.
-type Told = (Value, String);
+/// A document a line: tasks, and of jobs all of theirs.
+fn lines(grid: &Api, named: &[JobOrTask], from: u32, phase: Option<TaskPhase>) -> Outcome {
+    for &JobOrTask { job, task } in named {
+        let mut is_unread = false;
+        let mut print = |task: &TaskView| -> Result<bool, Failure> {
+            is_unread = stdout::print_more(stdout::json_line(task))?;
+            Ok(is_unread)
+        };
+        if let Some(number) = task {
+            print(&grid.task(job, number)?)?;
+        } else {
+            grid.each_task(job, from, u32::MAX, phase, print)?;
+        }
+        if is_unread {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
 
 /// Only what is asked for, since the reasons of failures are read again for each.
 fn summary(grid: &Api, job: &JobView, for_programs: bool) -> Result<Told, Failure> {
@@ -72,32 +107,37 @@ fn summary(grid: &Api, job: &JobView, for_programs: bool) -> Result<Told, Failur
         let mut document = failures::with_reasons(grid, job);
         document["needs"] = json!(first.as_ref().and_then(|task| task.needs.as_ref()));
         document["asked"] = json!(first.as_ref().and_then(|task| task.asked.as_ref()));
-        return Ok((document, String::new()));
+        return Ok(Told { is_task: false, document, text: String::new() });
     }
     let (failures, noted) = (failures::of(grid, job)?, notes::of(grid, job)?);
     let failures = failures::told(&failures, job.tasks.failed);
     let wishes = first.as_ref().map(describe_wishes).unwrap_or_default();
-    Ok((Value::Null, describe(job) + &wishes + &failures + &notes::told(job, &noted)))
+    let text = describe(job) + &wishes + &failures + &notes::told(job, &noted);
+    Ok(Told { is_task: false, document: Value::Null, text })
 }
 
+/// Likewise, and tasks of it.
 fn with_tasks(
     grid: &Api,
     job: &JobView,
     arguments: &StatusArguments,
     phase: Option<TaskPhase>,
 ) -> Result<Told, Failure> {
+    let mut told = summary(grid, job, arguments.grid.json)?;
     let mut tasks = Vec::new();
     let next = grid.each_task(job.job, arguments.from, arguments.limit, phase, |task| {
         tasks.push(task.clone());
         Ok(false)
     })?;
-    let mut document = json!(job);
-    document["list"] = json!(tasks);
-    document["next"] = json!(next);
+    if arguments.grid.json {
+        told.document["list"] = json!(tasks);
+        told.document["next"] = json!(next);
+        return Ok(told);
+    }
     let more =
         next.map(|next| format!("… and more: --from {next}, or a larger --limit\n")).unwrap_or_default();
-    let text = format!("{}\n{}{more}{}", describe(job), list_tasks(&tasks), stays(&tasks));
-    Ok((document, text))
+    told.text += &format!("\n{}{more}{}", list_tasks(&tasks), stays(&tasks));
+    Ok(told)
 }
 
 /// What a job asks for is in the view of each of its tasks.
@@ -138,16 +178,10 @@ fn describe_asked(asked: &Asked) -> String {
     told(&lines)
 }
 
-fn one_task(task: &TaskView, arguments: &StatusArguments) -> Outcome {
-    match (arguments.jsonl, arguments.grid.json) {
-        (true, _) => stdout::print(stdout::json_line(task)),
-        (false, true) => {
-            let mut document = json!(task);
-            document["version"] = json!(1);
-            stdout::print_json(&document)
-        }
-        (false, false) => stdout::print(describe_task(task)),
-    }
+fn one_task(task: &TaskView) -> Told {
+    let mut document = json!(task);
+    document["version"] = json!(1);
+    Told { is_task: true, document, text: describe_task(task) }
 }
 
 fn jobs(grid: &Api, arguments: &StatusArguments) -> Outcome {

@@ -37,9 +37,13 @@ pub(crate) fn print_json(document: &impl Serialize) -> Outcome {
     print(json_line(document))
 }
 
-/// What is known of one job, or of several as the list `jobs`.
-pub(crate) fn one_or_jobs(mut documents: Vec<Value>) -> Value {
-    if documents.len() == 1 { documents.remove(0) } else { json!({ "version": 1, "jobs": documents }) }
+/// What is known of jobs: of the one that was named, or of several as the list `jobs`. Nothing where none of them is known.
+pub(crate) fn print_jobs(documents: &[Value], named: usize) -> Outcome {
+    match documents {
+        [] => Ok(()),
+        [document] if named == 1 => print_json(document),
+        several => print_json(&json!({ "version": 1, "jobs": several })),
+    }
 }
 
 /// A document of ours on a line.

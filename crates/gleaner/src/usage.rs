@@ -2,10 +2,13 @@
 
 use crate::api::Api;
 use crate::cli::UseArguments;
-use crate::columns::{Side, aligned, rough_size, shown};
+use crate::columns::{Side, marked, rough_size, shown};
 use crate::moments::{clock, span};
 use crate::{Outcome, stdout};
 use gleaner_wire::day::{UseList, UserUse};
+
+/// The columns that a narrow terminal does not show, in this order: what was had and what of it was for nothing stays longest.
+const SPARE: [&str; 7] = ["PEAK MEMORY", "MACHINE TIME", "CPU TIME", "DONE", "FAILED", "RUNS", "WASTED"];
 
 pub(crate) fn run(arguments: &UseArguments) -> Outcome {
     let mut list = Api::open(&arguments.grid)?.usages()?;
@@ -48,7 +51,7 @@ fn told(list: &UseList) -> String {
             rough_size(*memory_bytes),
         ]
     });
-    let table = aligned(&headings, &rows.collect::<Vec<_>>());
+    let table = marked(&headings, &rows.collect::<Vec<_>>(), &SPARE, |_| false);
     format!(
         "{table}\nof runs that ended since {since}; core hours are those of the cores that tasks asked for\n"
     )

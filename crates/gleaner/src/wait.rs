@@ -1,7 +1,7 @@
 //! `gleaner wait`: until jobs are over.
 
 use crate::api::Api;
-use crate::cli::{JobOrTask, WaitArguments};
+use crate::cli::WaitArguments;
 use crate::failure::Failure;
 use crate::moments::span;
 use crate::status::tally;
@@ -48,11 +48,10 @@ impl Patience {
 
 pub(crate) fn run(arguments: &WaitArguments) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
-    let named = which::all(&grid, &arguments.jobs)?;
-    if let Some(JobOrTask { job, task: Some(task) }) = named.iter().find(|one| one.task.is_some()) {
-        return Err(Failure::Usage(format!("{job}/{task} is a task; expected jobs, as {job}")));
+    let numbers = which::jobs(&grid, &arguments.jobs)?;
+    if !arguments.grid.json {
+        anstream::eprint!("{}", which::passed_over(&arguments.jobs, &numbers));
     }
-    let numbers: Vec<JobId> = named.iter().map(|one| one.job).collect();
     // A wrong address or number shows at once.
     numbers.iter().try_for_each(|&job| grid.job(job).map(drop))?;
     say_that_they_go_on(&numbers);

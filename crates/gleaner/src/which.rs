@@ -4,14 +4,12 @@ use crate::api::Api;
 use crate::cli::{JobOrTask, Jobs, TaskNumbers, Which};
 use crate::failure::Failure;
 use gleaner_wire::JobId;
-use gleaner_wire::api::{JobView, TaskView};
+use gleaner_wire::api::JobView;
 use gleaner_wire::limits::TASKS_LISTED_MAX;
 use gleaner_wire::meant::meant;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// An order names each task by its number, and may not be longer than the coordinator reads.
-const TASKS_NAMED_MAX: usize = 50_000;
 /// So many of several are told.
 const TOLD: usize = 20;
 
@@ -25,8 +23,9 @@ pub(crate) struct Chosen {
 impl fmt::Display for Chosen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.tasks[..] {
+            [] => write!(f, "{}", self.job),
             [task] => write!(f, "{}/{task}", self.job),
-            _ => write!(f, "{}", self.job),
+            [first, .., last] => write!(f, "{}/{first}…{last}", self.job),
         }
     }
 }
@@ -35,9 +34,8 @@ impl fmt::Display for Chosen {
 pub(crate) fn all(grid: &Api, named: &[Which]) -> Result<Vec<JobOrTask>, Failure> {
     let (mut found, mut met) = (Vec::new(), BTreeSet::new());
     for which in named {
-        found.extend(resolve(grid, which)?.into_iter().filter(|one| met.insert(*one)));
+        found.extend(resolve(grid, which, usize::MAX)?.into_iter().filter(|one| met.insert(*one)));
     }
-    expect_few(met.iter().filter(|one| one.task.is_some()).count())?;
     Ok(found)
 }
 
@@ -46,9 +44,14 @@ pub(crate) fn chosen(grid: &Api, named: &[Which]) -> Result<Vec<Chosen>, Failure
     Ok(by_job(&all(grid, named)?))
 }
 
+/// Whether it is one task of each of these jobs, named by its number.
+pub(crate) fn are_single(named: &[Which], chosen: &[Chosen]) -> bool {
+    named.iter().all(Which::is_one_task) && chosen.iter().all(|chosen| chosen.tasks.len() == 1)
+}
+
 /// The one job or task that is meant.
 pub(crate) fn one(grid: &Api, named: &Which) -> Result<JobOrTask, Failure> {
-    match resolve(grid, named)?[..] {
+    match resolve(grid, named, TOLD + 1)?[..] {
         [one] => Ok(one),
         ref several => {
             let what = if named.tasks.is_some() { "tasks" } else { "jobs" };
@@ -67,13 +70,28 @@ pub(crate) fn one_job(grid: &Api, named: &Which) -> Result<JobId, Failure> {
     whole(one(grid, named)?)
 }
 
-/// Likewise, where several can be.
-pub(crate) fn jobs(grid: &Api, named: &Which) -> Result<Vec<JobId>, Failure> {
-    resolve(grid, named)?.into_iter().map(whole).collect()
+/// Likewise, where several can be: each once.
+pub(crate) fn jobs(grid: &Api, named: &[Which]) -> Result<Vec<JobId>, Failure> {
+    all(grid, named)?.into_iter().map(whole).collect()
+}
+
+/// A line for each range of jobs in which there are numbers of none that was found: of those nothing is known or done.
+pub(crate) fn passed_over(named: &[Which], found: &[JobId]) -> String {
+    let found: BTreeSet<JobId> = found.iter().copied().collect();
+    let lines = named.iter().filter_map(|which| {
+        let Jobs::Range(first, last) = which.jobs else { return None };
+        let mut lacking = (first.0..=last.0).filter(|number| !found.contains(&JobId(*number)));
+        let told: Vec<String> = lacking.by_ref().take(TOLD).map(|number| number.to_string()).collect();
+        let more = if lacking.next().is_some() { ", …" } else { "" };
+        let range = format!("{first}-{last}");
+        (!told.is_empty())
+            .then(|| format!("of {range} these are no jobs of yours: {}{more}\n", told.join(", ")))
+    });
+    lines.collect()
 }
 
 /// The job, unless only a task of it is meant.
-pub(crate) fn whole(JobOrTask { job, task }: JobOrTask) -> Result<JobId, Failure> {
+fn whole(JobOrTask { job, task }: JobOrTask) -> Result<JobId, Failure> {
     let is_task = |task| Failure::Usage(format!("{job}/{task} is a task; expected a job, as {job}"));
     task.map_or(Ok(job), |task| Err(is_task(task)))
 }
@@ -97,7 +115,8 @@ fn by_job(named: &[JobOrTask]) -> Vec<Chosen> {
     jobs.into_iter().map(|(job, tasks)| Chosen { job, tasks: tasks.unwrap_or_default() }).collect()
 }
 
-fn resolve(grid: &Api, which: &Which) -> Result<Vec<JobOrTask>, Failure> {
+/// What is meant; who needs no more than so many tasks has not all of them looked for.
+fn resolve(grid: &Api, which: &Which, enough: usize) -> Result<Vec<JobOrTask>, Failure> {
     let jobs = jobs_of(grid, &which.jobs)?;
     let Some(tasks) = &which.tasks else {
         return Ok(jobs.into_iter().map(|job| JobOrTask { job, task: None }).collect());
@@ -105,9 +124,12 @@ fn resolve(grid: &Api, which: &Which) -> Result<Vec<JobOrTask>, Failure> {
     let mut found = Vec::new();
     for &job in &jobs {
         // Of several jobs those are meant that have such tasks; of one, a number that it does not have is a mistake.
-        let numbers = if jobs.len() == 1 { named(grid, job, tasks)? } else { there(grid, job, tasks)? };
+        let of_job = if jobs.len() == 1 { named } else { there };
+        let numbers = of_job(grid, job, tasks, enough)?;
         found.extend(numbers.into_iter().map(|task| JobOrTask { job, task: Some(task) }));
-        expect_few(found.len())?;
+        if found.len() >= enough {
+            break;
+        }
     }
     if found.is_empty() {
         let told: Vec<String> = jobs.iter().take(TOLD).map(ToString::to_string).collect();
@@ -118,14 +140,17 @@ fn resolve(grid: &Api, which: &Which) -> Result<Vec<JobOrTask>, Failure> {
 }
 
 /// The tasks of a job that are named: one by its number as it is, whether it is there or not; of a range those that are there.
-fn named(grid: &Api, job: JobId, tasks: &TaskNumbers) -> Result<Vec<u32>, Failure> {
+fn named(grid: &Api, job: JobId, tasks: &TaskNumbers, enough: usize) -> Result<Vec<u32>, Failure> {
     let mut numbers = Vec::new();
     for &(first, last) in tasks.spans() {
         let before = numbers.len();
+        if before >= enough {
+            break;
+        }
         if first == last {
             numbers.push(first);
         } else {
-            add_those_there(grid, job, (first, last), &mut numbers)?;
+            add_those_there(grid, job, (first, last), enough, &mut numbers)?;
         }
         if numbers.len() == before {
             return Err(Failure::Usage(format!(
@@ -137,35 +162,29 @@ fn named(grid: &Api, job: JobId, tasks: &TaskNumbers) -> Result<Vec<u32>, Failur
 }
 
 /// Those of the tasks that a job has.
-fn there(grid: &Api, job: JobId, tasks: &TaskNumbers) -> Result<Vec<u32>, Failure> {
+fn there(grid: &Api, job: JobId, tasks: &TaskNumbers, enough: usize) -> Result<Vec<u32>, Failure> {
     let mut numbers = Vec::new();
     for &span in tasks.spans() {
-        add_those_there(grid, job, span, &mut numbers)?;
+        add_those_there(grid, job, span, enough, &mut numbers)?;
     }
     Ok(numbers)
 }
 
-fn add_those_there(grid: &Api, job: JobId, span: (u32, u32), numbers: &mut Vec<u32>) -> Result<(), Failure> {
-    each_there(grid, job, span, |task| {
-        numbers.push(task.task);
-        expect_few(numbers.len())
-    })
-}
-
-/// Shows `each` task that a job has with a number from the first to the last. Costs O(log first) requests before their first page.
-pub(crate) fn each_there(
+/// Of a range, one at least if there is one. Costs O(log first) requests before the first page of tasks.
+fn add_those_there(
     grid: &Api,
     job: JobId,
     (first, last): (u32, u32),
-    mut each: impl FnMut(&TaskView) -> Result<(), Failure>,
+    enough: usize,
+    numbers: &mut Vec<u32>,
 ) -> Result<(), Failure> {
     let from = position_of(grid, job, first)?;
     let at_most = (last - from).saturating_add(1);
     grid.each_task(job, from, at_most, None, |task| {
         if (first..=last).contains(&task.task) {
-            each(task)?;
+            numbers.push(task.task);
         }
-        Ok(task.task >= last)
+        Ok(task.task >= last || numbers.len() >= enough)
     })?;
     Ok(())
 }
@@ -183,15 +202,6 @@ fn position_of(grid: &Api, job: JobId, number: u32) -> Result<u32, Failure> {
         }
     }
     Ok(low)
-}
-
-fn expect_few(tasks: usize) -> Result<(), Failure> {
-    if tasks <= TASKS_NAMED_MAX {
-        return Ok(());
-    }
-    Err(Failure::Usage(format!(
-        "these are more than {TASKS_NAMED_MAX} tasks: name fewer at a time, or the whole job by its number alone"
-    )))
 }
 
 fn jobs_of(grid: &Api, jobs: &Jobs) -> Result<Vec<JobId>, Failure> {
@@ -284,13 +294,25 @@ mod tests {
             let jobs = by_job(&named).into_iter().map(|Chosen { job, tasks }| format!("{job}: {tasks:?}"));
             assert_eq!(format!("{{{}}}", jobs.collect::<Vec<_>>().join(", ")), expected);
         }
+        for (tasks, expected) in [(vec![], "7"), (vec![3], "7/3"), (vec![3, 4, 9], "7/3…9")] {
+            assert_eq!(Chosen { job: JobId(7), tasks }.to_string(), expected);
+        }
     }
 
     #[test]
-    fn so_many_tasks_fit_into_an_order() {
-        let order = gleaner_wire::api::Choice { tasks: vec![u32::MAX; TASKS_NAMED_MAX], failed: false };
-        let bytes = serde_json::to_vec(&order).expect("plain data").len() as u64;
-        assert!(bytes < gleaner_wire::limits::BODY_BYTES_MAX as u64, "{bytes}");
-        assert!(expect_few(TASKS_NAMED_MAX).is_ok() && expect_few(TASKS_NAMED_MAX + 1).is_err());
+    fn numbers_that_a_range_passes_over_are_told() {
+        for (range, expected) in [
+            ("4-5", ""),
+            ("3-5", "of 3-5 these are no jobs of yours: 3\n"),
+            (
+                "4-4294967295",
+                "of 4-4294967295 these are no jobs of yours: 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, ",
+            ),
+        ] {
+            let named: Which = range.parse().expect("jobs");
+            let told = passed_over(&[named], &[JobId(5), JobId(4)]);
+            assert!(told.starts_with(expected) && expected.is_empty() == told.is_empty(), "{told}");
+            assert_eq!(told.ends_with(", …\n"), range.ends_with("95"), "{told}");
+        }
     }
 }

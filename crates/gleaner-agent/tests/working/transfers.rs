@@ -55,6 +55,33 @@ fn of_all_files_none_is_missing_where_there_are_none() {
     }
 }
 
+/// A thousand tasks would store their common input a thousand times.
+#[test]
+fn among_all_files_are_inputs_only_where_they_changed_or_are_named() {
+    let coordinator = Coordinator::new();
+    let _agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    for (number, outputs, expected) in
+        [(1, vec!["*"], vec!["changed", "left"]), (2, vec!["*", "dat*"], vec!["changed", "data", "left"])]
+    {
+        let input = |path: &str| Input {
+            path: path.into(),
+            blob: coordinator.keep(path.as_bytes()),
+            executable: false,
+        };
+        let run =
+            script(id_of(number, 1), "chmod u+w changed; echo x > changed; chmod 0 in/same; cp data left");
+        let end = session.run(Run {
+            inputs: ["changed", "data", "in/same"].map(input).to_vec(),
+            outputs: outputs.into_iter().map(str::to_owned).collect(),
+            ..run
+        });
+        assert_eq!((&end.outcome, end.notes.len()), (&Outcome::Exited { code: 0 }, 0), "{end:?}");
+        let found = files(&coordinator.blob(&end.files.expect("some were left").blob));
+        assert_eq!(found.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(), expected);
+    }
+}
+
 /// Its user would look for the fault in the program.
 #[test]
 fn an_output_that_is_no_plain_file_is_told_as_such() {

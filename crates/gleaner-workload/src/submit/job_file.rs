@@ -37,6 +37,10 @@ const KEYS: [&str; 21] = [
 ];
 /// What the table of tasks says, one of them.
 const WAYS: [&str; 5] = ["array", "each_line", "from_json", "from_csv", "sweep"];
+/// What the table of needs says.
+const NEEDS: [&str; 4] = ["cores", "memory", "disk", "time_limit"];
+/// What the table about checkpoints says.
+const CHECKPOINT: [&str; 3] = ["folder", "exit_code", "grace"];
 /// What others call a table of parameters.
 const PARAMETERS: [&str; 3] = ["parameters", "axes", "matrix"];
 /// What others call the jobs that a job waits for.
@@ -84,6 +88,12 @@ pub fn read_job_file(source: &Source) -> Result<JobFile, InputError> {
     if let Some((_, key)) = root.keys().find(|(name, _)| DEPENDENCIES.contains(name)) {
         let expected = "none: no job waits for another. `gleaner submit --wait … && gleaner submit …` submits one after the other";
         return Err(key.error_found("a dependency", expected));
+    }
+    for (table, keys) in [("needs", &NEEDS[..]), ("checkpoint", &CHECKPOINT[..])] {
+        if let Some((name, key)) = root.keys().find(|(name, _)| keys.contains(name)) {
+            let expected = format!("{name} below a line [{table}]");
+            return Err(key.error_found(format!("{name} outside of [{table}]"), expected));
+        }
     }
     root.check_known(&KEYS)?;
     let command = root.key("command", "the program and its arguments, as [\"./run\", \"fast\"]")?;
@@ -198,7 +208,7 @@ fn environment(root: &Section<'_>) -> Result<BTreeMap<String, String>, InputErro
 }
 
 fn needs(root: &Section<'_>) -> Result<Needs, InputError> {
-    let section = root.section("needs", &["cores", "memory", "disk", "time_limit"])?;
+    let section = root.section("needs", &NEEDS)?;
     let otherwise = Needs::default();
     let size = |name| quantity(&section, name, size_bytes, |number| number as u64);
     Ok(Needs {
@@ -211,7 +221,7 @@ fn needs(root: &Section<'_>) -> Result<Needs, InputError> {
 }
 
 fn checkpointing(root: &Section<'_>) -> Result<Checkpointing, InputError> {
-    let section = root.section("checkpoint", &["folder", "exit_code", "grace"])?;
+    let section = root.section("checkpoint", &CHECKPOINT)?;
     let otherwise = Checkpointing::default();
     let exit_code: Option<u8> = integer(&section, "exit_code", 1, "an exit code from 1 to 255")?;
     Ok(Checkpointing {
@@ -419,6 +429,14 @@ mod tests {
             (
                 "command = ['a']\nparameters = {rate = [1]}",
                 "job.toml:2: parameters: found parameters outside of [tasks]; expected the table [tasks] with one of array, ",
+            ),
+            (
+                "command = ['a']\ntime_limit = '1h'",
+                "job.toml:2: time_limit: found time_limit outside of [needs]; expected time_limit below a line [needs]",
+            ),
+            (
+                "command = ['a']\nexit_code = 3",
+                "job.toml:2: exit_code: found exit_code outside of [checkpoint]; expected exit_code below a line [checkpoint]",
             ),
             (
                 "command = ['a']\ndepends_on = [1]",

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 /// `gleaner fetch`.
 #[derive(Args, Debug)]
 pub(crate) struct FetchArguments {
-    /// A task, tasks, as 7/150-160 or 7/1,3,5, or a job (its number, its name, or `last`) for all its tasks, each into a folder of its own; of several jobs below one for each
-    #[arg(value_name = "JOB[/TASK]", add = candidates::jobs())]
-    pub(crate) of: Which,
+    /// Jobs (numbers, as 7 or 1-4, names, or `last`) for all their tasks, or tasks of jobs, as 7/42, 7/150-160 or 7/1,3,5: each into a folder of its own, but for a task that alone is named of its job; of several jobs below one for each
+    #[arg(value_name = "JOB[/TASK]", required = true, add = candidates::jobs())]
+    pub(crate) of: Vec<Which>,
     /// The folder to put them in
     #[arg(long, value_name = "DIR")]
     pub(crate) to: PathBuf,

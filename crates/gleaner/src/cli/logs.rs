@@ -8,9 +8,9 @@ use clap::Args;
 /// `gleaner logs`.
 #[derive(Args, Debug)]
 pub(crate) struct LogsArguments {
-    /// A task, tasks, as 7/150-160 or 7/1,3,5, or a job (its number, its name, or `last`) for all its tasks one after the other
-    #[arg(value_name = "JOB[/TASK]", add = candidates::jobs())]
-    pub(crate) of: Which,
+    /// Jobs (numbers, as 7 or 1-4, names, or `last`) for all their tasks one after the other, or tasks of jobs, as 7/42, 7/150-160 or 7/1,3,5
+    #[arg(value_name = "JOB[/TASK]", required = true, add = candidates::jobs())]
+    pub(crate) of: Vec<Which>,
     /// Go on until the task is over, across retries
     #[arg(short, long)]
     pub(crate) follow: bool,

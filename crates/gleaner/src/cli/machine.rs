@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 pub(crate) enum MachineArguments {
     /// Suspend all tasks there, as if its owner were back, until `resume`
     Pause(MachineName),
-    /// Resume: take back `pause` and `drain`
+    /// Resume: take back `pause` and `drain`, whoever ordered them, and say which
     Resume(MachineName),
     /// Start nothing new there; what runs may end
     Drain(DrainArguments),

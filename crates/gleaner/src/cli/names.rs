@@ -108,7 +108,7 @@ impl FromStr for Jobs {
         if !is_number && !text.is_empty() && !text.contains('/') {
             return Ok(Self::Name(text.to_owned()));
         }
-        let expected = "expected a job: its number, as `gleaner submit` printed it, its name, or `last`; or JOB/TASK for one of its tasks";
+        let expected = "expected a job: its number, as `gleaner submit` printed it, its name, or `last`; several as 1-4, or with blanks between; or JOB/TASK for one of its tasks";
         text.parse().map(|number| Self::One(JobId(number))).map_err(|_| expected.to_owned())
     }
 }
@@ -181,6 +181,7 @@ mod tests {
             ("last/-1", "numbers of tasks behind the job"),
             ("x/y", "numbers of tasks behind the job"),
             ("7x", "a job: its number"),
+            ("4,5", "several as 1-4, or with blanks between"),
             // As HTCondor and Slurm write a task.
             ("5.2", "or JOB/TASK for one of its tasks"),
             ("5:2", "or JOB/TASK for one of its tasks"),

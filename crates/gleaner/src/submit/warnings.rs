@@ -9,6 +9,7 @@ use gleaner_policy::PolicySpec;
 use gleaner_wire::api::MachineView;
 use gleaner_wire::job::{Confinement, Needs};
 use gleaner_wire::session::Profile;
+use gleaner_wire::text::is_blank;
 use gleaner_workload::submit::{JobDescription, jdf};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -184,9 +185,12 @@ fn told_of_the_run(job: &JobDescription) -> Option<String> {
     })
 }
 
-/// A name by which no command finds the job.
+/// A name that nobody sees, or by which no command finds the job.
 fn name(job: &JobDescription) -> Option<String> {
     let name = &job.spec.name;
+    if !name.is_empty() && is_blank(name) {
+        return Some("the job's name is of blanks alone: lists show it as if it had none".to_owned());
+    }
     let is_found = || name.parse() == Ok(Which { jobs: Jobs::Name(name.clone()), tasks: None });
     (!name.is_empty() && !is_found()).then(|| {
         format!(
@@ -407,6 +411,7 @@ mod tests {
     fn a_name_that_means_something_else_is_told() {
         for (name, is_told) in [
             ("", false),
+            (" ", true),
             ("render", false),
             ("render-2", false),
             ("3", true),

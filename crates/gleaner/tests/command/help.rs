@@ -221,6 +221,7 @@ fn a_wrong_value_is_told_with_what_is_expected_and_what_was_meant() {
         (&["submit", "--cores", "1.5", "--", "true"], "expected a whole number"),
         (&["fetch", "same", "--to", "-d"], "to pass '-d' as a value, use '--to=-d'"),
         (&["submit", "-o", "-x.txt", "--", "true"], "to pass '-x.txt' as a value, use '-o=-x.txt'"),
+        (&["quota", "set", "ann", "--tasks", "5"], "to name a user: --user ann"),
         (&["explain", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")], "expected one of its tasks too"),
     ] {
         let run = gleaner(wrong).code(2);

@@ -20,6 +20,10 @@ fn nobody_is_sent_for_files_that_are_not_there() {
     assert!(status.ends_with("note       1 task: it left no output file x; it is 2/0\n"), "{status}");
     let tasks = grid.ok(&["status", "2", "--tasks"]);
     assert!(tasks.contains("exit code 0; it left no output file x"), "{tasks}");
+    assert!(tasks.starts_with(&format!("{status}\n")), "what is said of the job stays: {tasks}");
+    let (alone, listed) = (grid.json(&["status", "2"]), grid.json(&["status", "2", "--failed"]));
+    let mut keys = alone.as_object().expect("a job").keys();
+    assert!(keys.all(|key| listed[key] == alone[key]) && listed["list"].is_array(), "{listed}");
     let history = grid.ok(&["history", "2"]);
     assert!(history.starts_with("WHEN") && history.contains("it left no output file x"), "{history}");
 
@@ -70,11 +74,21 @@ fn last_is_all_that_a_file_made_and_several_tasks_are_named_at_once() {
     assert_eq!(grid.ok(&["wait", "last"]), waited, "what is there still");
     assert_eq!(grid.ok(&["logs", "2/2-9"]), "==> 2/2 <==\np 2\n==> 2/3 <==\np 3\n");
     assert_eq!(grid.ok(&["logs", "last/3"]), "p 3\n", "of those jobs one has such a task");
+    assert_eq!(grid.ok(&["logs", "2/3", "1"]), "==> 2/3 <==\np 3\n==> 1/0 <==\np 0\n");
+    what_is_named_together_is_told_together(&grid);
     assert_eq!(grid.ok(&["rerun", "2/1,3"]), "rerun: 2 tasks\n");
     grid.ok(&["wait", "last"]);
     let to = grid.folder.path().join("fetched");
-    grid.ok(&["fetch", "last", "--to", to.to_str().expect("text")]);
-    for (name, expected) in [("1/0/o", "p 0\n"), ("2/1/o", "p 1\n"), ("2/3/o", "p 3\n")] {
+    let fetched = grid.ok(&["fetch", "last", "--to", to.to_str().expect("text")]);
+    assert!(
+        fetched.starts_with("job 1: the files of 1 task are in ")
+            && fetched.contains("\njob 2: the files of 3 ")
+    );
+    grid.ok(&["fetch", "2/2", "1/0", "--to", to.join("single").to_str().expect("text")]);
+    let single = [("single/1/o", "p 0\n"), ("single/2/o", "p 2\n")];
+    for (name, expected) in
+        [("1/0/o", "p 0\n"), ("2/1/o", "p 1\n"), ("2/3/o", "p 3\n")].into_iter().chain(single)
+    {
         assert_eq!(fs::read_to_string(to.join(name)).expect(name), expected);
     }
     let none = grid.cli(&["hold", "2/8-9"]);
@@ -100,7 +114,41 @@ fn last_is_all_that_a_file_made_and_several_tasks_are_named_at_once() {
     let machines = grid.ok(&["machines"]);
     assert!(machines.contains("lab: closed by user ") && machines.contains(": new disks"), "{machines}");
     assert_eq!(grid.ok(&drain), "drain: lab; nothing changed, it was so before\n");
-    assert_eq!(grid.json(&["machine", "resume", "lab"])["changed"], true);
+    grid.ok(&["machine", "pause", "lab"]);
+    let machines = grid.ok(&["machines"]);
+    assert!(machines.contains("lab: paused by user ") && machines.contains(": new disks"), "{machines}");
+    let resumed = grid.json(&["machine", "resume", "lab"]);
+    assert_eq!(resumed["changed"], true, "{resumed}");
+    assert!(resumed["over"][1].as_str().is_some_and(|order| order.ends_with(": new disks")), "{resumed}");
     assert_eq!(grid.json(&["machine", "resume", "lab"])["changed"], false);
     grid.wind_up();
+}
+
+fn what_is_named_together_is_told_together(grid: &Grid) {
+    let both = grid.json(&["status", "1", "2/1-2"]);
+    assert_eq!((&both["jobs"][0]["job"], &both["tasks"][1]["task"]), (&1.into(), &2.into()), "{both}");
+    let tasks = grid.ok(&["status", "2/1-3", "--limit", "2"]);
+    assert!(tasks.starts_with("task       2/1\n") && tasks.contains("\n\ntask       2/2\n"), "{tasks}");
+    assert!(tasks.ends_with("… and 1 more task: a larger --limit shows them\n"), "{tasks}");
+    for (arguments, code, shown, expected) in [
+        (&["status", "2/1", "--failed"][..], 2, "", "are for whole jobs"),
+        (
+            &["status", "1", "99"],
+            3,
+            "job        1",
+            "1 of 2 was refused, and the others are done: 99 (no job 99",
+        ),
+        // No heading where there is nothing below it.
+        (&["logs", "2/2,9"], 1, "==> 2/2 <==\np 2\n", "those of 1 task (9) are missing"),
+        (&["logs", "2/1-3", "--run", "9"], 3, "", "; likewise 2 other tasks (2, 3)"),
+        (&["logs", "99", "1"], 1, "==> 1/0 <==\np 0\n", "job 99: no job 99"),
+    ] {
+        let output = grid.cli(arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains(expected), "{arguments:?}: {said}");
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        let out = String::from_utf8_lossy(&output.stdout);
+        let is_so = if arguments[0] == "logs" { out == shown } else { out.starts_with(shown) };
+        assert!(is_so, "{arguments:?}: {out}");
+    }
 }
