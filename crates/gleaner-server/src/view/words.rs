@@ -1,6 +1,6 @@
 //! The steps of tasks' lives in words.
 
-use crate::journal::Fact;
+use crate::journal::{Fact, Judged};
 use crate::ledger::{Loss, Step, Told, Verdict, Wish};
 use gleaner_units::MachineId;
 use gleaner_wire::api::Actor;
@@ -20,7 +20,10 @@ pub(crate) fn words(told: &Told, fact: &Fact, name: impl Fn(MachineId) -> String
         Step::Copied => coordinator(&format!("the policy runs it on {} too", machine())),
         Step::TakenBack => coordinator(&format!("asked back from {}, unless it has begun there", machine())),
         Step::Started => by_agent("its program started"),
-        Step::Ended(verdict) => by_agent(&find_end(fact).map_or_else(String::new, |end| ended(end, verdict))),
+        Step::Ended(verdict) => {
+            let told = |end| ended(end, verdict, find_judged(fact));
+            by_agent(&find_end(fact).map_or_else(String::new, told))
+        }
         Step::Wasted => {
             let seconds = find_end(fact).map_or(0.0, |end| end.usage.elapsed_s);
             let cause = "stopped, since another run of it came to its end first";
@@ -72,6 +75,13 @@ pub(super) fn find_end(fact: &Fact) -> Option<&End> {
     }
 }
 
+fn find_judged(fact: &Fact) -> Option<&Judged> {
+    match fact {
+        Fact::RunEnded { answer, .. } => answer.as_deref(),
+        _ => None,
+    }
+}
+
 fn wished(wish: Wish) -> &'static str {
     match wish {
         Wish::Cancel => "cancelled",
@@ -79,7 +89,7 @@ fn wished(wish: Wish) -> &'static str {
     }
 }
 
-fn ended(end: &End, verdict: Verdict) -> String {
+fn ended(end: &End, verdict: Verdict, judged: Option<&Judged>) -> String {
     let never_began = end.outcome == Outcome::Stopped && end.usage == Usage::default();
     let mut told =
         if never_began { "it was given back before it began".to_owned() } else { end.outcome.to_string() };
@@ -94,6 +104,10 @@ fn ended(end: &End, verdict: Verdict) -> String {
         Verdict::GivenUp => told.push_str("; too many runs in a row came to nothing"),
         Verdict::Compared => told.push_str("; its answer is kept until other machines gave theirs"),
         Verdict::Judges => told.push_str("; it compared two answers that other machines gave"),
+        // What the task came to is known: it is that its answers cannot be compared.
+        Verdict::Disputed if judged.is_some_and(|judged| judged.result.is_some()) => told.push_str(
+            "; it could not compare two answers that other machines gave, and as many machines as have to agree could not",
+        ),
         Verdict::Disputed => told.push_str("; as many machines were asked as may be, and too few agree"),
         Verdict::Done | Verdict::Failed | Verdict::Again | Verdict::AgainAfter(_) => {}
     }
