@@ -46,7 +46,7 @@ pub struct RuledOutView {
     pub rule: String,
     /// How many.
     pub count: usize,
-    /// Some of them.
+    /// Some of them: where there are fewer than `count`, more are not named.
     pub machines: Vec<String>,
 }
 
