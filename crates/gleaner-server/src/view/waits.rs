@@ -7,7 +7,7 @@ use crate::ledger::{Job, Ledger, Record, Wish};
 use gleaner_core::{Alarm, Answer, Availability, Queue, Stage};
 use gleaner_policy::{HeldBack, Names, Source, Word};
 use gleaner_units::{Credits, MachineId, TaskClassId, TaskId, Time};
-use gleaner_wire::api::{ExpectedStart, TaskPhase};
+use gleaner_wire::api::{ExpectedStart, MORE_MACHINES, TaskPhase};
 use gleaner_wire::session::Outcome;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -324,7 +324,7 @@ pub(super) fn remedies(ledger: &Ledger, task: TaskId) -> Vec<String> {
             format!("{voices} machines can take it")
         };
         remedies.push(format!(
-            "with more machines: {quorum} have to give the same answer, and {can}, where those of one owner count as one"
+            "{MORE_MACHINES}{quorum} have to give the same answer, and {can}, where those of one owner count as one"
         ));
     }
     let recharge = ledger.grid().accounts().map(|accounts| accounts.budget().recharge);
