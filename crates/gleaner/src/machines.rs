@@ -33,7 +33,7 @@ pub(crate) fn order(arguments: &MachineArguments) -> Outcome {
             set("drain", &format!("drain{query}"), machine)
         }
         MachineArguments::Measure(machine) => tell("measure", machine),
-        MachineArguments::Revoke(machine) => tell("revoke", machine),
+        MachineArguments::Revoke(machine) => revoke(machine),
         MachineArguments::Forget(machine) => tell("forget", machine),
         MachineArguments::Price(arguments) => price(arguments),
         MachineArguments::Owner(arguments) => owner(arguments),
@@ -73,14 +73,29 @@ fn set(order: &str, path: &str, machine: &MachineName) -> Outcome {
     let after = grid.machine(&machine.name, path)?;
     let holding = after.get("orders").cloned().unwrap_or_else(|| json!([]));
     let changed = before.is_none_or(|before| json!(before.orders) != holding);
+    say(order, machine, changed)
+}
+
+fn revoke(machine: &MachineName) -> Outcome {
+    let grid = Api::open(&machine.grid)?;
+    let before = grid.machines()?.machines.into_iter().find(|view| view.machine == machine.name);
+    grid.machine(&machine.name, "revoke")?;
+    say("revoke", machine, before.is_none_or(|before| before.state != MachineState::Revoked))
+}
+
+/// Of an order that may have changed nothing, whether it did.
+fn say(order: &str, machine: &MachineName, changed: bool) -> Outcome {
+    let name = &machine.name;
     if machine.grid.json {
-        let name = &machine.name;
         return stdout::print_json(
             &json!({ "version": 1, "machine": name, "order": order, "changed": changed }),
         );
     }
-    let note = if changed { "" } else { "; nothing changed, it was so before" };
-    stdout::print(format!("{order}: {}{note}\n", machine.name))
+    stdout::print(if changed { taken(order, name) } else { unchanged(order, name) })
+}
+
+fn unchanged(order: &str, machine: &str) -> String {
+    format!("{order}: {machine}; nothing changed, it was so before\n")
 }
 
 fn tell(order: &str, machine: &MachineName) -> Outcome {
@@ -277,6 +292,7 @@ mod tests {
     #[test]
     fn an_order_that_may_be_followed_late_says_so() {
         assert_eq!(taken("pause", "lab-1"), "pause: lab-1\n");
+        assert_eq!(unchanged("revoke", "lab-1"), "revoke: lab-1; nothing changed, it was so before\n");
         assert!(taken("forget", "lab-1").starts_with("forget: lab-1; what runs there ends"));
         let told = taken("measure", "lab-1");
         assert!(told.ends_with("ten minutes after the last time at the earliest\n"), "{told}");
