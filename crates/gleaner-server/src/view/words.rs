@@ -52,7 +52,12 @@ pub(crate) fn words(told: &Told, fact: &Fact, name: impl Fn(MachineId) -> String
         Step::Awaited => by_agent(
             "the machine of its last run is back: what it brings is heard before another gets the task",
         ),
-        Step::Rerun => by_user("to run again from its beginning"),
+        Step::Rerun => match who(fact) {
+            Actor::Coordinator => coordinator(
+                "to run again from its beginning: its machine, which alone had answered it, was outvoted on another task",
+            ),
+            by => ("to run again from its beginning".to_owned(), by),
+        },
     }
 }
 
@@ -112,4 +117,27 @@ fn ended(end: &End, verdict: Verdict, judged: Option<&Judged>) -> String {
         Verdict::Done | Verdict::Failed | Verdict::Again | Verdict::AgainAfter(_) => {}
     }
     told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::Chosen;
+    use crate::store::TaskRange;
+    use gleaner_units::TaskId;
+    use gleaner_wire::JobId;
+    use gleaner_wire::api::TaskPhase;
+
+    /// Nobody asked for it.
+    #[test]
+    fn why_the_coordinator_has_a_task_run_again_is_told() {
+        let tasks = TaskRange::one(TaskId::new(0));
+        let told = Told { tasks, step: Step::Rerun, phase: TaskPhase::Waiting, run: None };
+        let cause = |by| {
+            let fact = Fact::TasksRerun(Chosen { job: JobId(1), tasks: vec![tasks], by });
+            words(&told, &fact, |_| String::new()).0
+        };
+        assert_eq!(cause(Actor::User("ada".to_owned())), "to run again from its beginning");
+        assert!(cause(Actor::Coordinator).contains("was outvoted on another task"));
+    }
 }
