@@ -9,8 +9,9 @@ use crate::failure::Failure;
 use crate::{Outcome, moments, stdout};
 use gleaner_wire::api::{MachineState, MachineView, TrustView};
 use gleaner_wire::limits::REASON_BYTES_MAX;
+use gleaner_wire::meant::meant;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn list(arguments: &PlainArguments) -> Outcome {
     let machines = Api::open(&arguments.grid)?.machines()?;
@@ -41,13 +42,29 @@ pub(crate) fn order(arguments: &MachineArguments) -> Outcome {
 }
 
 fn owner(arguments: &MachineOwnerArguments) -> Outcome {
-    let set = Api::open(&arguments.grid)?.set_owner(&arguments.name, arguments.owner.clone())?;
-    let MachineView { machine, owner, .. } = set;
+    let grid = Api::open(&arguments.grid)?;
+    let MachineView { machine, owner, .. } = grid.set_owner(&arguments.name, arguments.owner.clone())?;
+    if let (Some(owner), Ok(list)) = (&owner, grid.machines())
+        && let Some(note) = new_owner(owner, &machine, &list.machines)
+    {
+        anstream::eprintln!("{note}");
+    }
     if arguments.grid.json {
         return stdout::print_json(&json!({ "version": 1, "machine": machine, "owner": owner }));
     }
     let whose = owner.map_or_else(|| "its own".to_owned(), |owner| format!("one of {owner}'s"));
     stdout::print(format!("{machine}: {whose}\n"))
+}
+
+/// That no other machine has this owner, who has a vote more then: by mistake, where the name of another is near.
+fn new_owner(owner: &str, machine: &str, machines: &[MachineView]) -> Option<String> {
+    let others = machines.iter().filter(|view| view.machine != machine);
+    let owners: BTreeSet<&str> = others.filter_map(|view| view.owner.as_deref()).collect();
+    let other_case = owners.iter().find(|known| known.eq_ignore_ascii_case(owner));
+    let meant = other_case
+        .map_or_else(|| meant(owner, owners.iter().copied()), |known| format!("; did you mean {known}?"));
+    let note = || format!("{owner} is a new owner, with a vote, and {machine} is the only machine{meant}");
+    (!owners.contains(owner)).then(note)
 }
 
 fn price(arguments: &PriceArguments) -> Outcome {
@@ -231,7 +248,7 @@ fn scaled(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{MachineView, reasons, scaled, table, taken};
+    use super::{MachineView, new_owner, reasons, scaled, table, taken, unchanged};
     use serde_json::json;
 
     /// Whoever asks for cores is given slots.
@@ -287,6 +304,27 @@ mod tests {
         );
         let both = reasons(&[copied("m1", "closed", "its disk is full")]);
         assert_eq!(both, "\nm1: its disk is full\nm1: its folder was copied\n");
+    }
+
+    #[test]
+    fn an_owner_whom_no_other_machine_has_is_told_of() {
+        let machine = |name: &str, owner: Option<&str>| -> MachineView {
+            let profile = json!({"speeds": [1.0, 1.0, 1.0], "cores": 1, "slots": 1, "memory": 1, "sandbox": {"Ok": ""},
+                "user": "", "tags": [], "attributes": {}});
+            let view = json!({"version": 1, "machine": name, "state": "open", "why": "", "profile": profile,
+                "owner_load": 0.0, "price": 0.0, "tasks": 0, "sample": null, "heard_s": null, "owner": owner});
+            serde_json::from_value(view).expect("a machine")
+        };
+        let machines = [machine("m1", Some("ADA")), machine("m2", Some("ada")), machine("m3", None)];
+        let only = "is a new owner, with a vote, and m1 is the only machine";
+        for (owner, expected) in [
+            ("ada", None),
+            ("ADA", Some(format!("ADA {only}; did you mean ada?"))),
+            ("adda", Some(format!("adda {only}; did you mean ada?"))),
+            ("eve-and-bob", Some(format!("eve-and-bob {only}"))),
+        ] {
+            assert_eq!(new_owner(owner, "m1", &machines), expected);
+        }
     }
 
     #[test]
