@@ -1901,7 +1901,7 @@ export interface components {
         RuledOutView: {
             /** @description How many. */
             count: number;
-            /** @description Some of them. */
+            /** @description Some of them: where there are fewer than `count`, more are not named. */
             machines: string[];
             /** @description The rule, in words. */
             rule: string;

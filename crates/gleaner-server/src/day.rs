@@ -150,15 +150,18 @@ impl Day {
                 self.placed.remove(&run.task);
                 self.note_given_back(ledger, *run);
                 let state = runs::state(&end.outcome, again(ledger, *run));
-                self.runs.ended(ledger, at, (*run, *agent), (state, end.usage.elapsed_s));
+                let began = self.runs.ended(ledger, at, (*run, *agent), (state, end.usage.elapsed_s));
                 let is_waste = state != RunState::Done && end.checkpoint.is_none();
-                self.usages.ended(ledger, at, run.task, Ran { state, usage: &end.usage, is_waste });
+                // What was given back or lost before it began used nothing.
+                if began || matches!(state, RunState::Done | RunState::Failed) {
+                    self.usages.ended(ledger, at, run.task, Ran { state, usage: &end.usage, is_waste });
+                }
             }
             Fact::ResultRefused { run, agent, end } => {
                 let state = runs::state(&end.outcome, again(ledger, *run));
                 if self.runs.refused(ledger, at, (*run, *agent), (state, end.usage.elapsed_s)) {
                     let ran = Ran { state: RunState::Lost, usage: &end.usage, is_waste: true };
-                    self.usages.used(ledger, at, run.task, ran);
+                    self.usages.ended(ledger, at, run.task, ran);
                 }
             }
             Fact::LeaseExpired { agent } => self.runs.lost(at, *agent, &[]),

@@ -111,6 +111,12 @@ pub fn told(
             let about = format!("job {job}, {} × {command}", spec.tasks.count());
             return Some(line(&Actor::User(user.clone()), fact, about));
         }
+        // Nobody else has tasks run again than users.
+        Fact::TasksRerun(Chosen { tasks, by: by @ Actor::Coordinator, .. }) => {
+            let names: Vec<String> = tasks.iter().flat_map(|range| range.tasks()).map(&task).collect();
+            let why = "the machine that alone had answered was outvoted on another task";
+            (by, format!("{}: {why}", names.join(", ")))
+        }
         Fact::TasksCancelled(chosen)
         | Fact::TasksHeld(chosen)
         | Fact::TasksReleased(chosen)
@@ -252,5 +258,17 @@ mod tests {
             let task = TaskId::new(task);
             assert_eq!(names.name(task), expected.map_or_else(|| task.to_string(), str::to_owned));
         }
+    }
+
+    /// The coordinator has a reason that a user need not give.
+    #[test]
+    fn a_task_that_runs_again_since_its_machine_was_outvoted_is_named() {
+        let tasks = vec![TaskRange::one(TaskId::new(7))];
+        let about = |by| {
+            let fact = Fact::TasksRerun(Chosen { job: JobId(2), tasks: tasks.clone(), by });
+            told(&fact, |_| String::new(), |task| format!("2/{}", task.index())).expect("it is told").about
+        };
+        assert_eq!(about(Actor::User("ada".to_owned())), "job 2, 1 of its tasks");
+        assert!(about(Actor::Coordinator).starts_with("2/7: the machine that alone had answered"));
     }
 }

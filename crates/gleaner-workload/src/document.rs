@@ -165,6 +165,10 @@ pub(crate) fn lay_over(root: &mut Node, table: &[&str], argument: &str) -> Resul
 fn set(root: &mut Node, keys: &[&str], place: &Place, value: Value) -> Result<(), InputError> {
     let mut target = root;
     for (depth, &key) in keys.iter().enumerate() {
+        // Where a policy says that it has no such table, one begins here.
+        if matches!(&target.value, Value::Text(text) if text == "none") {
+            target.value = Value::Table(Vec::new());
+        }
         let Value::Table(entries) = &mut target.value else {
             let parent = keys[..depth].join(".");
             return Err(place.error(

@@ -71,6 +71,15 @@ mod tests {
     }
 
     #[test]
+    fn a_table_that_a_policy_went_without_is_set_key_by_key() {
+        let greedy = |overrides: &[&str]| read(PolicySource::Preset("bertasi/greedy"), overrides);
+        let whole = greedy(&["budget={ recharge = 1000, period_s = 60, rule = \"b\" }"]);
+        let each = ["budget=none", "budget.recharge=1000", "budget.period_s=60", "budget.rule=b"];
+        assert_eq!(greedy(&each), whole);
+        assert!(whole.is_ok(), "{whole:?}");
+    }
+
+    #[test]
     fn a_mistake_is_told_where_it_was_made() {
         let error = read(PolicySource::Preset("bertasi/gredy"), &[]).expect_err("no such policy");
         assert!(

@@ -9,8 +9,9 @@ use crate::failure::Failure;
 use crate::{Outcome, moments, stdout};
 use gleaner_wire::api::{MachineState, MachineView, TrustView};
 use gleaner_wire::limits::REASON_BYTES_MAX;
+use gleaner_wire::meant::meant;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Orders have a reason of 500 bytes at most.
 const ORDERS_WIDTH: usize = 1000;
@@ -36,7 +37,7 @@ pub(crate) fn order(arguments: &MachineArguments) -> Outcome {
             set("drain", &format!("drain{query}"), machine)
         }
         MachineArguments::Measure(machine) => tell("measure", machine),
-        MachineArguments::Revoke(machine) => tell("revoke", machine),
+        MachineArguments::Revoke(machine) => revoke(machine),
         MachineArguments::Forget(machine) => tell("forget", machine),
         MachineArguments::Price(arguments) => price(arguments),
         MachineArguments::Owner(arguments) => owner(arguments),
@@ -44,13 +45,29 @@ pub(crate) fn order(arguments: &MachineArguments) -> Outcome {
 }
 
 fn owner(arguments: &MachineOwnerArguments) -> Outcome {
-    let set = Api::open(&arguments.grid)?.set_owner(&arguments.name, arguments.owner.clone())?;
-    let MachineView { machine, owner, .. } = set;
+    let grid = Api::open(&arguments.grid)?;
+    let MachineView { machine, owner, .. } = grid.set_owner(&arguments.name, arguments.owner.clone())?;
+    if let (Some(owner), Ok(list)) = (&owner, grid.machines())
+        && let Some(note) = new_owner(owner, &machine, &list.machines)
+    {
+        anstream::eprintln!("{note}");
+    }
     if arguments.grid.json {
         return stdout::print_json(&json!({ "version": 1, "machine": machine, "owner": owner }));
     }
     let whose = owner.map_or_else(|| "its own".to_owned(), |owner| format!("one of {owner}'s"));
     stdout::print(format!("{machine}: {whose}\n"))
+}
+
+/// That no other machine has this owner, who has a vote more then: by mistake, where the name of another is near.
+fn new_owner(owner: &str, machine: &str, machines: &[MachineView]) -> Option<String> {
+    let others = machines.iter().filter(|view| view.machine != machine);
+    let owners: BTreeSet<&str> = others.filter_map(|view| view.owner.as_deref()).collect();
+    let other_case = owners.iter().find(|known| known.eq_ignore_ascii_case(owner));
+    let meant = other_case
+        .map_or_else(|| meant(owner, owners.iter().copied()), |known| format!("; did you mean {known}?"));
+    let note = || format!("{owner} is a new owner, with a vote, and {machine} is the only machine{meant}");
+    (!owners.contains(owner)).then(note)
 }
 
 fn price(arguments: &PriceArguments) -> Outcome {
@@ -79,22 +96,28 @@ fn set(order: &str, path: &str, machine: &MachineName) -> Outcome {
     let changed = before.as_ref().is_none_or(|before| json!(before) != holding);
     let still = |order: &String| holding.as_array().is_some_and(|all| all.contains(&json!(order)));
     let over: Vec<String> = before.into_iter().flatten().filter(|order| !still(order)).collect();
+    say(order, machine, changed, &over)
+}
+
+fn revoke(machine: &MachineName) -> Outcome {
+    let grid = Api::open(&machine.grid)?;
+    let before = grid.machines()?.machines.into_iter().find(|view| view.machine == machine.name);
+    grid.machine(&machine.name, "revoke")?;
+    say("revoke", machine, before.is_none_or(|before| before.state != MachineState::Revoked), &[])
+}
+
+/// Of an order that may have changed nothing, whether it did, and which earlier ones do not hold any more.
+fn say(order: &str, machine: &MachineName, changed: bool, over: &[String]) -> Outcome {
+    let name = &machine.name;
     if machine.grid.json {
-        let name = &machine.name;
         return stdout::print_json(
             &json!({ "version": 1, "machine": name, "order": order, "changed": changed, "over": over }),
         );
     }
-    stdout::print(format!("{order}: {}{}\n", machine.name, effect(changed, &over)))
-}
-
-/// What came of an order, and which earlier ones do not hold any more: somebody said what those were for.
-fn effect(changed: bool, over: &[String]) -> String {
-    match (changed, over) {
-        (false, _) => "; nothing changed, it was so before".to_owned(),
-        (true, []) => String::new(),
-        (true, over) => format!("; no longer {}", shown(&over.join("; "), ORDERS_WIDTH)),
-    }
+    stdout::print(format!(
+        "{order}: {name}{}\n",
+        if changed { effect(order, over) } else { UNCHANGED.into() }
+    ))
 }
 
 fn tell(order: &str, machine: &MachineName) -> Outcome {
@@ -102,19 +125,25 @@ fn tell(order: &str, machine: &MachineName) -> Outcome {
     if machine.grid.json {
         return stdout::print_json(&json!({ "version": 1, "machine": machine.name, "order": order }));
     }
-    stdout::print(taken(order, &machine.name))
+    stdout::print(format!("{order}: {}{}\n", machine.name, effect(order, &[])))
 }
 
-/// What is said of an order that was taken. Only the agent knows when it may measure its machine.
-fn taken(order: &str, machine: &str) -> String {
-    let when = match order {
-        "measure" => {
+const UNCHANGED: &str = "; nothing changed, it was so before";
+
+/// What comes of an order that was taken, and which earlier ones do not hold any more: somebody said what those were for. Only the agent
+/// knows when it may measure its machine.
+fn effect(order: &str, over: &[String]) -> String {
+    match (order, over) {
+        ("measure", _) => {
             "; it does so when its owner does not need it, ten minutes after the last time at the earliest"
+                .to_owned()
         }
-        "revoke" | "forget" => "; what runs there ends, and runs again elsewhere within a minute or so",
-        _ => "",
-    };
-    format!("{order}: {machine}{when}\n")
+        ("revoke" | "forget", _) => {
+            "; what runs there ends, and runs again elsewhere within a minute or so".to_owned()
+        }
+        (_, []) => String::new(),
+        (_, over) => format!("; no longer {}", shown(&over.join("; "), ORDERS_WIDTH)),
+    }
 }
 
 fn table(machines: &[MachineView]) -> String {
@@ -230,7 +259,7 @@ fn scaled(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{MachineView, effect, reasons, scaled, table, taken};
+    use super::{MachineView, effect, new_owner, reasons, scaled, table};
     use serde_json::json;
 
     /// Whoever asks for cores is given slots.
@@ -291,16 +320,35 @@ mod tests {
     #[test]
     fn what_an_order_takes_back_is_told() {
         let over = ["paused by user root".to_owned(), "closed by user ada: moves".to_owned()];
-        assert_eq!(effect(true, &[]), "");
-        assert_eq!(effect(true, &over), "; no longer paused by user root; closed by user ada: moves");
-        assert_eq!(effect(false, &[]), "; nothing changed, it was so before");
+        assert_eq!(effect("resume", &[]), "");
+        assert_eq!(effect("resume", &over), "; no longer paused by user root; closed by user ada: moves");
+    }
+
+    #[test]
+    fn an_owner_whom_no_other_machine_has_is_told_of() {
+        let machine = |name: &str, owner: Option<&str>| -> MachineView {
+            let profile = json!({"speeds": [1.0, 1.0, 1.0], "cores": 1, "slots": 1, "memory": 1, "sandbox": {"Ok": ""},
+                "user": "", "tags": [], "attributes": {}});
+            let view = json!({"version": 1, "machine": name, "state": "open", "why": "", "profile": profile,
+                "owner_load": 0.0, "price": 0.0, "tasks": 0, "sample": null, "heard_s": null, "owner": owner});
+            serde_json::from_value(view).expect("a machine")
+        };
+        let machines = [machine("m1", Some("ADA")), machine("m2", Some("ada")), machine("m3", None)];
+        let only = "is a new owner, with a vote, and m1 is the only machine";
+        for (owner, expected) in [
+            ("ada", None),
+            ("ADA", Some(format!("ADA {only}; did you mean ada?"))),
+            ("adda", Some(format!("adda {only}; did you mean ada?"))),
+            ("eve-and-bob", Some(format!("eve-and-bob {only}"))),
+        ] {
+            assert_eq!(new_owner(owner, "m1", &machines), expected);
+        }
     }
 
     #[test]
     fn an_order_that_may_be_followed_late_says_so() {
-        assert_eq!(taken("pause", "lab-1"), "pause: lab-1\n");
-        assert!(taken("forget", "lab-1").starts_with("forget: lab-1; what runs there ends"));
-        let told = taken("measure", "lab-1");
+        assert!(effect("forget", &[]).starts_with("; what runs there ends"));
+        let told = effect("measure", &[]);
         assert!(told.ends_with("ten minutes after the last time at the earliest\n"), "{told}");
     }
 

@@ -48,6 +48,9 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
         warnings::tell_of_rank(&grid);
     }
     let specs = signing::signed(arguments, &grid, specs)?;
+    if let Some(spec) = specs.first() {
+        warnings::tell_of_quorum(&grid, spec);
+    }
     if arguments.dry_run {
         return dry_run(&grid, arguments, &specs);
     }

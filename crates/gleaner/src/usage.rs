@@ -11,8 +11,11 @@ use gleaner_wire::day::{UseList, UserUse};
 const SPARE: [&str; 7] = ["PEAK MEMORY", "MACHINE TIME", "CPU TIME", "DONE", "FAILED", "RUNS", "WASTED"];
 
 pub(crate) fn run(arguments: &UseArguments) -> Outcome {
-    let mut list = Api::open(&arguments.grid)?.usages()?;
+    let grid = Api::open(&arguments.grid)?;
+    let mut list = grid.usages()?;
     if let Some(user) = &arguments.user {
+        // Of somebody unknown, and of another who may not be asked about, this is refused: nothing used would be no answer.
+        grid.jobs(1, None, Some(user))?;
         list.users.retain(|used| used.user == *user);
         list.jobs.retain(|job| job.user == *user);
     }

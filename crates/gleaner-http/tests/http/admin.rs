@@ -235,6 +235,30 @@ async fn a_machine_that_was_forgotten_is_not_explained() {
     assert!(waits_for.contains("none has joined yet"), "{waits_for}");
 }
 
+/// It never comes back, so that nobody is to wait for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_that_was_revoked_is_explained_as_that() {
+    let world = World::new().await;
+    let _agent = Agent::join(&world, "m1").await;
+    for _ in 0..2 {
+        let revoked = world.call("POST", "/api/v1/machines/m1/revoke", &world.root, Body::empty()).await;
+        assert_eq!(revoked.json::<MachineView>().state, MachineState::Revoked);
+    }
+    let rows = world.app.readers.read(|reader| reader.read(Seq::FIRST, 1_000)).unwrap();
+    let facts = rows.iter().filter_map(|stored| serde_json::from_str::<Fact>(&stored.row.body).ok());
+    let revoked = facts.filter(|fact| matches!(fact, Fact::AgentRevoked { .. })).count();
+    assert_eq!(revoked, 1, "it changed nothing the second time");
+    let job = world.submit(&world.alice, 3).await;
+    let told: ExplanationView =
+        world.get(&format!("/api/v1/jobs/{job}/tasks/3/explain"), &world.alice).await.json();
+    let [ruled] = &told.ruled_out[..] else { panic!("{told:?}") };
+    assert_eq!((&*ruled.rule, ruled.count), ("were revoked: no task will ever start there", 1));
+    assert!(ruled.machines == ["m1"] && told.remedies.is_empty(), "{told:?}");
+    let job = world.get(&format!("/api/v1/jobs/{job}"), &world.alice).await.json::<Value>();
+    let waits_for = job["waits_for"].as_str().unwrap_or_default();
+    assert!(waits_for.contains("all that joined were revoked"), "{waits_for}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_user_signs_in_and_a_new_token_replaces_the_old() {
     let world = World::new().await;

@@ -3,7 +3,7 @@
 use crate::agent::{Agent, exited, profile};
 use crate::world::World;
 use axum::body::Body;
-use gleaner_wire::api::{ExplanationView, JobView, Submitted};
+use gleaner_wire::api::{ExplanationView, JobView, Preview, Submitted};
 use gleaner_wire::day::WaitList;
 use gleaner_wire::session::{Profile, Tail};
 use serde_json::{Value, json};
@@ -114,10 +114,18 @@ async fn who_may_still_answer_a_task_of_several_machines_is_told() {
     let few = |told: &Value| {
         told["remedies"].to_string().contains("3 have to give the same answer, and 2 machines")
     };
-    for (quorum, is_few) in [(2, false), (3, true)] {
-        let spec = json!({"command": ["true"], "quorum": quorum});
-        let preview: Value = world.post("/api/v1/jobs/preview", &world.alice, &spec).await.json();
-        assert_eq!(few(&preview["explanation"]), is_few, "{preview}");
+    let on_m1 = "TARGET.Machine == \"m1\"";
+    for (quorum, requirements, lacking) in [
+        (2, None, None),
+        (3, None, Some("3 have to give the same answer, and 2 machines can take it")),
+        (2, Some(on_m1), Some("2 have to give the same answer, and 1 machine can take it")),
+    ] {
+        let spec = json!({"command": ["true"], "quorum": quorum, "requirements": requirements});
+        let preview: Preview = world.post("/api/v1/jobs/preview", &world.alice, &spec).await.json();
+        let told = preview.explanation.find_too_few();
+        let is_so =
+            lacking.map_or(told.is_none(), |lacking| told.is_some_and(|told| told.starts_with(lacking)));
+        assert!(is_so, "{quorum} {requirements:?}: {preview:?}");
     }
     let job = submit(&world, json!({"command": ["true"], "quorum": 3})).await;
     for agent in &mut agents {

@@ -74,15 +74,18 @@ impl Runs {
         self.going_on.contains_key(&run)
     }
 
+    /// A run is over. Whether it ever began.
     pub(super) fn ended(
         &mut self,
         ledger: &Ledger,
         at: Time,
         (run, on): (RunId, MachineId),
         (state, elapsed_s): (RunState, f64),
-    ) {
-        self.silent.remove(&run);
-        let told = match self.going_on.remove(&run) {
+    ) -> bool {
+        let was_silent = self.silent.remove(&run).is_some();
+        let going_on = self.going_on.remove(&run);
+        let began = was_silent || going_on.is_some() || elapsed_s > 0.0;
+        let told = match going_on {
             Some(told) => Some(told),
             // It never ran: nothing to show.
             None if elapsed_s <= 0.0 => None,
@@ -91,6 +94,7 @@ impl Runs {
         if let Some(told) = told {
             self.keep(Told { to_s: Some(at.seconds()), state, ..told });
         }
+        began
     }
 
     /// An end is told that does not count. Whether it is the first that is heard of the end of a run that began there: **what else a

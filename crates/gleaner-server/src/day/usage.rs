@@ -53,23 +53,11 @@ impl Usages {
         sum.overhead_s += overhead_s;
     }
 
+    /// A run is its job's and its user's, also where its end does not count, as long as its job is in memory.
     pub(super) fn ended(&mut self, ledger: &Ledger, at: Time, task: TaskId, ran: Ran<'_>) {
-        // What was stopped or lost says nothing of how long tasks take.
-        if matches!(ran.state, RunState::Done | RunState::Failed) {
-            self.job(ledger, at, task).ended(ran.usage);
-        }
-        self.used(ledger, at, task, ran);
-    }
-
-    /// What a run used is its user's, also where its end does not count, as long as its job is in memory.
-    pub(super) fn used(
-        &mut self,
-        ledger: &Ledger,
-        at: Time,
-        task: TaskId,
-        Ran { state, usage, is_waste }: Ran<'_>,
-    ) {
         let Some((_, job)) = ledger.find_job_of(task) else { return };
+        self.job(ledger, at, task).ended(ran);
+        let Ran { state, usage, is_waste } = ran;
         if self.users.len() >= USERS_USED_KEPT && !self.users.contains_key(&job.user) {
             return;
         }
@@ -174,11 +162,15 @@ impl JobSum {
         Self { shown, latest: Time::ZERO, starts: 0, elapsed_s: 0.0, cpu_s: 0.0, overhead_s: 0.0 }
     }
 
-    fn ended(&mut self, usage: &Usage) {
-        self.elapsed_s += usage.elapsed_s;
-        self.cpu_s += usage.cpu_s;
+    fn ended(&mut self, Ran { state, usage, .. }: Ran<'_>) {
         let shown = &mut self.shown;
         shown.runs += 1;
+        // What was stopped or lost says nothing of how long tasks take.
+        if !matches!(state, RunState::Done | RunState::Failed) {
+            return;
+        }
+        self.elapsed_s += usage.elapsed_s;
+        self.cpu_s += usage.cpu_s;
         shown.time_max_s = shown.time_max_s.max(usage.elapsed_s);
         shown.memory_used = shown.memory_used.max(usage.memory_bytes);
         shown.times[place(usage.elapsed_s)] += 1;
@@ -187,16 +179,21 @@ impl JobSum {
     fn view(&self) -> JobUse {
         let mut shown = self.shown.clone();
         shown.cores_used = if self.elapsed_s > 0.0 { self.cpu_s / self.elapsed_s } else { 0.0 };
-        shown.time_mean_s = self.elapsed_s / shown.runs.max(1) as f64;
+        shown.time_mean_s = self.elapsed_s / measured(&shown).max(1) as f64;
         shown.overhead_s = self.overhead_s / self.starts.max(1) as f64;
         shown.hints = hints(&shown);
         shown
     }
 }
 
+/// Of how many runs it is known how long they took.
+fn measured(job: &JobUse) -> u64 {
+    job.times.iter().map(|&runs| u64::from(runs)).sum()
+}
+
 fn hints(job: &JobUse) -> Vec<String> {
     let mut hints = Vec::new();
-    if job.runs < TELLING {
+    if measured(job) < TELLING {
         return hints;
     }
     if job.time_mean_s < job.overhead_s {
@@ -279,7 +276,7 @@ mod tests {
             time_mean_s: times.0,
             time_max_s: times.0,
             overhead_s: times.1,
-            times: Vec::new(),
+            times: vec![TELLING as u32],
             hints: Vec::new(),
         }
     }
@@ -290,7 +287,7 @@ mod tests {
         assert!(hints(&job((1, 1.0), (0, 0), (0.1, 0.5)))[0].contains("put several into one"));
         assert!(hints(&job((4, 1.0), (0, 0), (9.0, 0.5)))[0].contains("4 cores and use 1.0"));
         assert!(hints(&job((1, 1.0), (1 << 30, 1 << 20), (9.0, 0.5)))[0].contains("1024 MiB"));
-        let few = JobUse { runs: TELLING - 1, ..job((4, 0.0), (0, 0), (0.1, 0.5)) };
+        let few = JobUse { times: vec![TELLING as u32 - 1], ..job((4, 0.0), (0, 0), (0.1, 0.5)) };
         assert!(hints(&few).is_empty(), "a few runs tell nothing");
     }
 }

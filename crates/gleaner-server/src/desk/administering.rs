@@ -139,6 +139,10 @@ impl Desk {
                 return Ok(Answer::Done);
             }
             Administration::Revoke(machine) => {
+                let agent = self.machine(&machine)?;
+                if self.ledger.agent(agent).revoked {
+                    return Ok(Answer::Done);
+                }
                 self.turn_away(now, &machine, REVOKED, |agent| Fact::AgentRevoked { agent, by })?;
                 return Ok(Answer::Done);
             }

@@ -16,7 +16,7 @@ pub struct Agent {
     pub key: String,
     /// Whose it is, where an administrator said so: all machines of one owner have one vote.
     pub owner: Option<String>,
-    /// Whether it may not come back.
+    /// Whether it may not come back; one that was forgotten may not either.
     pub revoked: bool,
     /// Whether it is listed no more, and its name free.
     pub forgotten: bool,

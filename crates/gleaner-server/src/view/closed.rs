@@ -37,7 +37,7 @@ pub(super) fn all_closed(ledger: &Ledger, class: TaskClassId) -> Option<String> 
 
 fn able(ledger: &Ledger, class: TaskClassId) -> impl Iterator<Item = (MachineId, &Agent)> {
     let agents = ledger.agents().iter().enumerate();
-    let listed = agents.filter(|(_, agent)| !agent.forgotten && !agent.revoked);
+    let listed = agents.filter(|(_, agent)| !agent.revoked);
     let listed = listed.map(|(index, agent)| (MachineId::new(index), agent));
     listed.filter(move |(on, _)| ledger.grid().seconds_per_op(class, *on).is_finite())
 }

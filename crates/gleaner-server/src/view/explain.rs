@@ -291,7 +291,7 @@ fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> Explana
     });
     let passed_over =
         ledger.recipe().passed_over(ledger.grid(), class).into_iter().map(|(reason, mut machines)| {
-            machines.retain(|on| !ledger.agent(*on).forgotten);
+            machines.retain(|on| !ledger.agent(*on).revoked);
             (reason, machines)
         });
     let passed_over =
@@ -300,6 +300,12 @@ fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> Explana
             count: machines.len(),
             machines: first_names(ledger, &machines),
         });
+    let revoked = revoked(ledger, class);
+    let revoked = (!revoked.is_empty()).then(|| RuledOutView {
+        rule: "were revoked: no task will ever start there".to_owned(),
+        count: revoked.len(),
+        machines: first_names(ledger, &revoked),
+    });
     let answered = (!spoken.is_empty()).then(|| RuledOutView {
         rule: "have answered it or are at it, or are of one owner with a machine that is".to_owned(),
         count: spoken.len(),
@@ -314,7 +320,7 @@ fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> Explana
         version: VERSION,
         at_s: at.seconds(),
         summary,
-        ruled_out: ruled_out.chain(passed_over).chain(answered).collect(),
+        ruled_out: ruled_out.chain(passed_over).chain(revoked).chain(answered).collect(),
         ratings,
         remedies,
         starts: None,
@@ -347,6 +353,14 @@ fn spoken(ledger: &Ledger, task: TaskId) -> Vec<MachineId> {
     apart.into_iter().filter(|on| !ledger.agent(*on).forgotten).collect()
 }
 
+/// The machines that could take tasks of a class, and are listed as revoked.
+fn revoked(ledger: &Ledger, class: TaskClassId) -> Vec<MachineId> {
+    let agents = ledger.agents().iter().enumerate();
+    let listed = agents.filter(|(_, agent)| agent.revoked && !agent.forgotten);
+    let listed = listed.map(|(index, _)| MachineId::new(index));
+    listed.filter(|on| ledger.grid().seconds_per_op(class, *on).is_finite()).collect()
+}
+
 fn first_names(ledger: &Ledger, machines: &[MachineId]) -> Vec<String> {
     machines.iter().take(NAMES_MAX).map(|on| ledger.agent(*on).name.clone()).collect()
 }
@@ -359,7 +373,7 @@ fn why_closed(ledger: &Ledger, condition: &Condition) -> String {
     let is_closed =
         |index: usize| ledger.grid().machine(MachineId::new(index)).availability() != Availability::Open;
     let closed = ledger.agents().iter().enumerate();
-    let closed = closed.filter(|(index, agent)| !agent.forgotten && is_closed(*index));
+    let closed = closed.filter(|(index, agent)| !agent.revoked && is_closed(*index));
     let why = |agent: &Agent| if agent.lost { Some("away".to_owned()) } else { agent.why() };
     let reasons: BTreeSet<String> = closed.filter_map(|(_, agent)| why(agent)).collect();
     match reasons.len() {
@@ -380,7 +394,7 @@ fn rated_by_policy(ledger: &Ledger, at: Time, task: TaskId) -> Vec<(MachineId, f
 /// Some of the machines that each condition is told of.
 fn failing_machines(ledger: &Ledger, class: TaskClassId) -> BTreeMap<Condition, Vec<String>> {
     let mut names: BTreeMap<Condition, Vec<String>> = BTreeMap::new();
-    let listed = ledger.agents().iter().enumerate().filter(|(_, agent)| !agent.forgotten);
+    let listed = ledger.agents().iter().enumerate().filter(|(_, agent)| !agent.revoked);
     for (on, conditions) in obstacles(ledger.grid(), class, listed.map(|(index, _)| MachineId::new(index))) {
         let told = conditions.into_iter().enumerate();
         let told = told.filter(|(place, condition)| *place == 0 || !condition.is_passing());

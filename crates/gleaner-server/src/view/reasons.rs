@@ -11,20 +11,20 @@ use gleaner_core::{Explanation, Work};
 use gleaner_units::{MachineId, RunId, TaskClassId};
 use std::collections::{BTreeSet, HashMap};
 
-/// Where tasks of a class can run, of the machines that are listed.
+/// Where tasks of a class can run, of the machines that may ever take some: one that was revoked, or forgotten, does not.
 pub(super) fn explanation(ledger: &Ledger, class: TaskClassId) -> Explanation {
     explanation_without(ledger, class, &[])
 }
 
 /// Likewise, as if some machines were not there.
 pub(super) fn explanation_without(ledger: &Ledger, class: TaskClassId, apart: &[MachineId]) -> Explanation {
-    let counts = |on: MachineId| !ledger.agent(on).forgotten && !apart.contains(&on);
+    let counts = |on: MachineId| !ledger.agent(on).revoked && !apart.contains(&on);
     tried::explanation(Explanation::among(ledger.grid(), class, counts))
 }
 
 /// Likewise, of all of them, within what an answer about several classes may cost.
 pub(super) fn explanation_within(ledger: &Ledger, class: TaskClassId, work: &mut Work) -> Explanation {
-    let counts = |on: MachineId| !ledger.agent(on).forgotten;
+    let counts = |on: MachineId| !ledger.agent(on).revoked;
     tried::explanation(Explanation::within(ledger.grid(), class, counts, work))
 }
 

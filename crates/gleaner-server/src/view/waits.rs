@@ -7,7 +7,7 @@ use crate::ledger::{Job, Ledger, Record, Wish};
 use gleaner_core::{Alarm, Answer, Availability, Queue, Stage};
 use gleaner_policy::{HeldBack, Names, Source, Word};
 use gleaner_units::{Credits, MachineId, TaskClassId, TaskId, Time};
-use gleaner_wire::api::{ExpectedStart, TaskPhase};
+use gleaner_wire::api::{ExpectedStart, MORE_MACHINES, TaskPhase};
 use gleaner_wire::session::Outcome;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,8 +92,10 @@ pub(super) fn of_job(situation: Situation<'_>, job: &Job, reasons: &mut Reasons)
     if !is_stuck {
         return None;
     }
-    if ledger.agents().iter().all(|agent| agent.forgotten) {
-        return Some("a machine: none has joined yet; `gleaner token join` shows how one does".to_owned());
+    if ledger.agents().iter().all(|agent| agent.revoked) {
+        let is_new = ledger.agents().iter().all(|agent| agent.forgotten);
+        let why = if is_new { "none has joined yet" } else { "all that joined were revoked" };
+        return Some(format!("a machine: {why}; `gleaner token join` shows how one does"));
     }
     let Some(task) = find_waiting(ledger, job) else {
         return Some(ledger.recipe().waits_for().to_owned());
@@ -324,7 +326,7 @@ pub(super) fn remedies(ledger: &Ledger, task: TaskId) -> Vec<String> {
             format!("{voices} machines can take it")
         };
         remedies.push(format!(
-            "with more machines: {quorum} have to give the same answer, and {can}, where those of one owner count as one"
+            "{MORE_MACHINES}{quorum} have to give the same answer, and {can}, where those of one owner count as one"
         ));
     }
     let recharge = ledger.grid().accounts().map(|accounts| accounts.budget().recharge);
@@ -343,9 +345,7 @@ pub(super) fn remedies(ledger: &Ledger, task: TaskId) -> Vec<String> {
 fn voices(ledger: &Ledger, class: TaskClassId) -> usize {
     let grid = ledger.grid();
     let agents = ledger.agents().iter().enumerate();
-    let able = agents
-        .filter(|(_, agent)| !agent.forgotten && !agent.revoked)
-        .map(|(index, _)| MachineId::new(index));
+    let able = agents.filter(|(_, agent)| !agent.revoked).map(|(index, _)| MachineId::new(index));
     let able = able.filter(|on| grid.seconds_per_op(class, *on).is_finite());
     able.map(|on| grid.owner_of(on).ok_or(on)).collect::<BTreeSet<_>>().len()
 }

@@ -1,6 +1,6 @@
 //! The steps of tasks' lives in words.
 
-use crate::journal::Fact;
+use crate::journal::{Fact, Judged};
 use crate::ledger::{Loss, Step, Told, Verdict, Wish};
 use gleaner_units::MachineId;
 use gleaner_wire::api::Actor;
@@ -20,7 +20,10 @@ pub(crate) fn words(told: &Told, fact: &Fact, name: impl Fn(MachineId) -> String
         Step::Copied => coordinator(&format!("the policy runs it on {} too", machine())),
         Step::TakenBack => coordinator(&format!("asked back from {}, unless it has begun there", machine())),
         Step::Started => by_agent("its program started"),
-        Step::Ended(verdict) => by_agent(&find_end(fact).map_or_else(String::new, |end| ended(end, verdict))),
+        Step::Ended(verdict) => {
+            let told = |end| ended(end, verdict, find_judged(fact));
+            by_agent(&find_end(fact).map_or_else(String::new, told))
+        }
         Step::Wasted => {
             let seconds = find_end(fact).map_or(0.0, |end| end.usage.elapsed_s);
             let cause = "stopped, since another run of it came to its end first";
@@ -49,7 +52,12 @@ pub(crate) fn words(told: &Told, fact: &Fact, name: impl Fn(MachineId) -> String
         Step::Awaited => by_agent(
             "the machine of its last run is back: what it brings is heard before another gets the task",
         ),
-        Step::Rerun => by_user("to run again from its beginning"),
+        Step::Rerun => match who(fact) {
+            Actor::Coordinator => coordinator(
+                "to run again from its beginning: its machine, which alone had answered it, was outvoted on another task",
+            ),
+            by => ("to run again from its beginning".to_owned(), by),
+        },
     }
 }
 
@@ -72,6 +80,13 @@ pub(super) fn find_end(fact: &Fact) -> Option<&End> {
     }
 }
 
+fn find_judged(fact: &Fact) -> Option<&Judged> {
+    match fact {
+        Fact::RunEnded { answer, .. } => answer.as_deref(),
+        _ => None,
+    }
+}
+
 fn wished(wish: Wish) -> &'static str {
     match wish {
         Wish::Cancel => "cancelled",
@@ -79,7 +94,7 @@ fn wished(wish: Wish) -> &'static str {
     }
 }
 
-fn ended(end: &End, verdict: Verdict) -> String {
+fn ended(end: &End, verdict: Verdict, judged: Option<&Judged>) -> String {
     let never_began = end.outcome == Outcome::Stopped && end.usage == Usage::default();
     let mut told =
         if never_began { "it was given back before it began".to_owned() } else { end.outcome.to_string() };
@@ -94,8 +109,35 @@ fn ended(end: &End, verdict: Verdict) -> String {
         Verdict::GivenUp => told.push_str("; too many runs in a row came to nothing"),
         Verdict::Compared => told.push_str("; its answer is kept until other machines gave theirs"),
         Verdict::Judges => told.push_str("; it compared two answers that other machines gave"),
+        // What the task came to is known: it is that its answers cannot be compared.
+        Verdict::Disputed if judged.is_some_and(|judged| judged.result.is_some()) => told.push_str(
+            "; it could not compare two answers that other machines gave, and as many machines as have to agree could not",
+        ),
         Verdict::Disputed => told.push_str("; as many machines were asked as may be, and too few agree"),
         Verdict::Done | Verdict::Failed | Verdict::Again | Verdict::AgainAfter(_) => {}
     }
     told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::Chosen;
+    use crate::store::TaskRange;
+    use gleaner_units::TaskId;
+    use gleaner_wire::JobId;
+    use gleaner_wire::api::TaskPhase;
+
+    /// Nobody asked for it.
+    #[test]
+    fn why_the_coordinator_has_a_task_run_again_is_told() {
+        let tasks = TaskRange::one(TaskId::new(0));
+        let told = Told { tasks, step: Step::Rerun, phase: TaskPhase::Waiting, run: None };
+        let cause = |by| {
+            let fact = Fact::TasksRerun(Chosen { job: JobId(1), tasks: vec![tasks], by });
+            words(&told, &fact, |_| String::new()).0
+        };
+        assert_eq!(cause(Actor::User("ada".to_owned())), "to run again from its beginning");
+        assert!(cause(Actor::Coordinator).contains("was outvoted on another task"));
+    }
 }

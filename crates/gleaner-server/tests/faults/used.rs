@@ -1,9 +1,10 @@
 //! What users used in the last day, as far as machines are believed.
 
-use super::small::{JOB, Small, end, one, only};
+use super::small::{JOB, Small, all, end, one, only};
 use gleaner_server::day::Day;
 use gleaner_server::desk::{Input, Order, SessionId};
 use gleaner_server::journal::{Entry, Fact};
+use gleaner_units::{RunId, TaskId};
 use gleaner_wire::session::{End, FromAgent, Outcome, Usage};
 
 /// The last day of a desk.
@@ -74,4 +75,28 @@ fn what_a_lost_run_used_counts_once_though_its_end_does_not() {
     told.facts = told.small.all.iter().rposition(is_refusal).expect("it was refused");
     told.read();
     assert_eq!(told.used(), Some((1, 8.0)));
+}
+
+/// One of two runs began, and both are stopped.
+#[test]
+fn users_and_jobs_have_the_same_runs_those_that_began() {
+    let mut told = Told::of(Small::ordered());
+    let stopped = |elapsed_s| {
+        let usage = Usage { elapsed_s, ..Usage::default() };
+        End { usage, ..end(&Outcome::Stopped) }
+    };
+    let ends = |told: &mut Told, run, elapsed_s| {
+        told.small.say(FromAgent::Ended { run, end: stopped(elapsed_s) });
+        told.read();
+    };
+    let other = RunId::new(TaskId::new(1), 1);
+    told.small.say(FromAgent::Started(other));
+    told.small.order(Order::Cancel(JOB, all()));
+    told.read();
+    ends(&mut told, one(), 0.0);
+    assert_eq!(told.used(), None, "it was given back before it began");
+    ends(&mut told, other, 8.0);
+    let list = told.day.usages(None, told.small.now);
+    assert_eq!((list.users[0].runs, list.jobs[0].runs), (1, 1), "{list:?}");
+    assert_eq!(list.jobs[0].time_mean_s, 0.0, "how long it takes is known of none");
 }

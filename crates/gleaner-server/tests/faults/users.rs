@@ -10,7 +10,7 @@ use gleaner_wire::JobId;
 use gleaner_wire::api::{Choice, PolicyKeys, Role};
 use gleaner_wire::job::{Checkpointing, JobSpec, Needs, TaskList};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 pub(crate) const ADMIN: &str = "admin";
@@ -44,6 +44,8 @@ pub(crate) struct Users {
     pub(crate) open: BTreeMap<OrderId, Asked>,
     /// What each was told of their jobs.
     jobs: Vec<(String, JobId, u32)>,
+    /// The machines that were revoked: to do it again changes nothing, and is not written down.
+    revoked: BTreeSet<String>,
     asked: u64,
     submitted: usize,
     /// Whether some jobs here want the same answer from two machines. Then no other machine than this one may give a wrong answer,
@@ -105,7 +107,7 @@ impl Users {
                     Administration::SetPrice { .. } => "price",
                     Administration::SetOwner { .. } => "owner",
                     Administration::SetOpen { .. } => "open",
-                    Administration::Revoke(_) => "revoke",
+                    Administration::Revoke(machine) if self.revoked.insert(machine.clone()) => "revoke",
                     _ => return None,
                 };
                 Some(Seen::Administered { what })

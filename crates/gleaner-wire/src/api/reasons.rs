@@ -26,6 +26,16 @@ pub struct ExplanationView {
     pub scores_are: Option<String>,
 }
 
+/// How a remedy begins that is more machines, where too few could answer for a quorum.
+pub const MORE_MACHINES: &str = "with more machines: ";
+
+impl ExplanationView {
+    /// What is said of a quorum that too few machines could answer, where it is one.
+    pub fn find_too_few(&self) -> Option<&str> {
+        self.remedies.iter().find_map(|remedy| remedy.strip_prefix(MORE_MACHINES))
+    }
+}
+
 /// When a task is expected to start.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -46,7 +56,7 @@ pub struct RuledOutView {
     pub rule: String,
     /// How many.
     pub count: usize,
-    /// Some of them.
+    /// Some of them: where there are fewer than `count`, more are not named.
     pub machines: Vec<String>,
 }
 

@@ -125,7 +125,7 @@ pub fn read_job_file(source: &Source) -> Result<JobFile, InputError> {
         priority: integer(&root, "priority", i128::from(i32::MIN), "a whole number")?.unwrap_or(0),
         retries: integer(&root, "retries", 0, "a whole number, 0 or more")?.unwrap_or(0),
         quorum: up_to(&root, "quorum", QUORUM_MAX, "a whole number of machines")?.unwrap_or(1),
-        compare: texts(&root, "compare")?,
+        compare: program(&root, "compare")?,
         checkpoint: checkpointing(&root)?,
         hold: flag(&root, "hold")?,
         confinement: root
@@ -311,6 +311,18 @@ fn texts(section: &Section<'_>, name: &str) -> Result<Vec<String>, InputError> {
     section.find(name).map_or(Ok(Vec::new()), |key| key.texts("a list of texts"))
 }
 
+/// A program and its words.
+fn program(section: &Section<'_>, name: &str) -> Result<Vec<String>, InputError> {
+    let words = texts(section, name)?;
+    match section.find(name) {
+        Some(key) if words.is_empty() => {
+            let expected = "a program and its words; leave the key out for no program";
+            Err(key.error_found("an empty list", expected))
+        }
+        _ => Ok(words),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -383,6 +395,10 @@ mod tests {
             (
                 "command = ['a']\nquorum = 9",
                 "job.toml:2: quorum: found 9; expected a whole number of machines, from 1 to 7",
+            ),
+            (
+                "command = ['a']\nquorum = 2\ncompare = []",
+                "job.toml:3: compare: found an empty list; expected a program and its words",
             ),
             (
                 "command = ['a']\n[env]\na-b = 'x'",

@@ -44,7 +44,7 @@ Examples:
 #[command(after_long_help = SET_HELP)]
 pub(crate) struct BudgetSetArguments {
     /// Credits that there are at the start of each period
-    #[arg(value_name = "CREDITS", value_parser = credits)]
+    #[arg(value_name = "CREDITS", value_parser = credits, allow_negative_numbers = true)]
     recharge: Credits,
     /// How long a period is, which is also the time from one batch to the next
     #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "2min")]

@@ -43,7 +43,7 @@ pub(crate) struct PriceArguments {
     #[arg(add = candidates::machines())]
     pub(crate) name: String,
     /// Credits for a million operations; 0 for nothing
-    #[arg(value_parser = credits)]
+    #[arg(value_parser = credits, allow_negative_numbers = true)]
     pub(crate) credits: f64,
     #[command(flatten)]
     pub(crate) grid: GridArguments,

@@ -1,7 +1,7 @@
 //! The arguments of `gleaner submit`.
 
 use super::grid::GridArguments;
-use super::values::{bytes, label, life, seconds, tag};
+use super::values::{bytes, label, life, program, seconds, tag};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use gleaner_wire::limits::QUORUM_MAX;
@@ -135,7 +135,7 @@ pub(crate) struct SubmitArguments {
     pub(crate) quorum: Option<u32>,
     /// What says whether two answers are the same (exit code 0, else 1), words apart by spaces; the folders of their output files are
     /// its last two arguments
-    #[arg(long, value_name = "PROGRAM", help_heading = "Scheduling")]
+    #[arg(long, value_name = "PROGRAM", value_parser = program, help_heading = "Scheduling")]
     pub(crate) compare: Option<String>,
     /// The program saves its state in the folder `GLEANER_CHECKPOINT`, and resumes from it
     #[arg(long, help_heading = "Scheduling")]

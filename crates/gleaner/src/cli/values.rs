@@ -30,6 +30,12 @@ pub(super) fn machine_name(text: &str) -> Result<String, String> {
     is_name(text).then(|| text.to_owned()).ok_or_else(expected)
 }
 
+/// A program and its words, apart by spaces.
+pub(super) fn program(text: &str) -> Result<String, String> {
+    let expected = || "expected a program and its words; leave the option out for none".to_owned();
+    (!text.trim().is_empty()).then(|| text.to_owned()).ok_or_else(expected)
+}
+
 /// A label that is seen: the coordinator says what else it is not to be.
 pub(super) fn label(text: &str) -> Result<String, String> {
     let expected = || "expected a text that is seen; leave the option out for no label".to_owned();

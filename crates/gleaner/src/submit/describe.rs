@@ -435,6 +435,7 @@ mod tests {
             ("submit --time-limit 99999999999999h -- b", "expected a time of at most 366000 days"),
             ("submit --time-limit 10:00 -- b", "expected a time without doubt: minutes are 10m or 00:10:00"),
             ("submit --quorum 0 -- b", "0 is not in 1..=7"),
+            ("submit --quorum 2 --compare= -- b", "expected a program and its words; leave the option out"),
             ("submit -f missing.jdf --set a=1", "--set is for the macros of an HTCondor submit file"),
             ("submit -f missing.toml --ignore command", "--ignore is for HTCondor submit files and"),
             ("submit --set a=1 -- b", "--set"),

@@ -6,8 +6,8 @@ use crate::columns::plural;
 use gleaner_classad::Expr;
 use gleaner_core::size;
 use gleaner_policy::PolicySpec;
-use gleaner_wire::api::MachineView;
-use gleaner_wire::job::{Confinement, Needs};
+use gleaner_wire::api::{MachineState, MachineView};
+use gleaner_wire::job::{Confinement, JobSpec, Needs};
 use gleaner_wire::session::Profile;
 use gleaner_wire::text::is_blank;
 use gleaner_workload::submit::{JobDescription, jdf};
@@ -29,16 +29,29 @@ pub(super) fn tell(job: &JobDescription) {
 pub(super) fn tell_of_machines(grid: &Api, job: &JobDescription, at: Option<&str>) {
     let needs = &job.spec.needs;
     let asks_for_room = needs.cores > 1 || needs.memory > 0 || needs.disk > 0;
-    if job.spec.requirements.is_none() && !asks_for_room && job.spec.quorum < 2 {
+    if job.spec.requirements.is_none() && !asks_for_room {
         return;
     }
     // Whoever may not see machines learns nothing of them here either.
     let Ok(list) = grid.machines() else { return };
+    let mut machines = list.machines;
+    machines.retain(|machine| machine.state != MachineState::Revoked);
     let requirements = job.spec.requirements.iter();
-    let missing = requirements.flat_map(|requirements| missing(requirements, &list.machines, at));
-    let too_few = too_few(job.spec.quorum, &list.machines);
-    for warning in missing.chain(too_large(needs, &list.machines)).chain(too_few) {
+    let missing = requirements.flat_map(|requirements| missing(requirements, &machines, at));
+    for warning in missing.chain(too_large(needs, &machines)) {
         anstream::eprintln!("warning: {warning}");
+    }
+}
+
+/// Tells of a quorum that too few machines could answer, by what the grid would explain of the job: it knows whose requirements hold where.
+pub(super) fn tell_of_quorum(grid: &Api, spec: &JobSpec) {
+    if spec.quorum < 2 {
+        return;
+    }
+    // What is refused is refused when it is submitted, too.
+    let Ok(preview) = grid.preview(spec) else { return };
+    if let Some(lacking) = preview.explanation.find_too_few() {
+        anstream::eprintln!("warning: the job waits until there are more machines: {lacking}");
     }
 }
 
@@ -99,21 +112,6 @@ fn too_large(needs: &Needs, machines: &[MachineView]) -> Option<String> {
         more.join(", nor ")
     };
     Some(format!("no machine has {what}: the job waits until one has"))
-}
-
-/// A quorum of more machines than have a vote: all of one owner have one.
-fn too_few(quorum: u32, machines: &[MachineView]) -> Option<String> {
-    let voter = |machine: &MachineView| match &machine.owner {
-        Some(owner) => (true, owner.clone()),
-        None => (false, machine.machine.clone()),
-    };
-    let voters = machines.iter().map(voter).collect::<BTreeSet<_>>().len();
-    (voters > 0 && voters < quorum as usize).then(|| {
-        format!(
-            "a quorum of {quorum} needs {quorum} machines, no two of one owner, and the grid has {voters} of them: the job \
-             waits until it has more"
-        )
-    })
 }
 
 /// The attributes of every machine, as the coordinator puts them beside what its agent says.
@@ -277,8 +275,7 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gleaner_wire::api::MachineState;
-    use gleaner_wire::job::{JobSpec, TaskList};
+    use gleaner_wire::job::TaskList;
     use gleaner_workload::submit::LocalFile;
 
     fn machine(cores: u32, memory: u64, disk: Option<u64>) -> MachineView {
@@ -356,20 +353,6 @@ mod tests {
             assert_eq!(said(cores, memory, disk).unwrap_or_default(), expected, "{cores} {memory} {disk}");
         }
         assert_eq!(too_large(&Needs { cores: 99, ..Needs::default() }, &[]), None, "nobody can tell yet");
-    }
-
-    #[test]
-    fn a_quorum_that_no_machines_are_there_for_is_told() {
-        let named = |(name, owner): (&str, Option<&str>)| MachineView {
-            machine: name.to_owned(),
-            owner: owner.map(str::to_owned),
-            ..machine(1, 1 << 30, None)
-        };
-        let machines = [("a", None), ("b", Some("ada")), ("c", Some("ada"))].map(named);
-        for (quorum, of, is_told) in [(1, 1, false), (2, 1, true), (2, 0, false), (2, 3, false), (3, 3, true)]
-        {
-            assert_eq!(too_few(quorum, &machines[..of]).is_some(), is_told, "{quorum} of {of}");
-        }
     }
 
     #[test]

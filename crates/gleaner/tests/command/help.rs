@@ -210,6 +210,11 @@ fn a_wrong_value_is_told_with_what_is_expected_and_what_was_meant() {
         (&["token", "user", "ada", "--expires", "-3"], "invalid value '-3' for '--expires"),
         (&["machine", "drain", "pc", "--why", &long], "--why: found 501 bytes; expected at most 500"),
         (&["machine", "price", "pc", "dear"], "expected a number of credits, 0 or more"),
+        (
+            &["machine", "price", "pc", "-1"],
+            "invalid value '-1' for '<CREDITS>': expected a number of credits",
+        ),
+        (&["budget", "set", "-1"], "invalid value '-1' for '<CREDITS>'"),
         (&["serve", "--listen", "7717"], "expected an address of this machine and a port, as 0.0.0.0:7717"),
         (&["owner", "set", "idle_seconds", "soon", "--home", &home], "expected a whole number"),
         (&["owner", "set", "grace_max", "5", "--home", &home], "did you mean grace_max_seconds?"),

@@ -128,6 +128,7 @@ fn a_users_program_compares_and_a_liar_with_two_machines_has_one_voice() {
     assert!(!grid.cli(&["wait", &job]).status.success());
     let told = grid.ok(&["history", &format!("{job}/1")]);
     assert!(told.contains("it compared two answers"), "{told}");
+    assert!(told.contains("it could not compare two answers") && !told.contains("too few agree"), "{told}");
     let why = grid.ok(&["explain", &format!("{job}/1")]);
     assert!(
         grid.ok(&["status", &job]).contains("comparing answers") || why.contains("comparing answers"),

@@ -43,6 +43,18 @@ fn a_student_signs_in_with_one_line_and_is_found_in_the_audit() {
     assert_eq!(refused.status.code(), Some(2), "{said}");
     assert!(said.contains("job 1 of ada has that name: name jobs of others by number"), "{said}");
 
+    // What somebody used is told of whoever is known, to whoever may see it.
+    let used = of(&grid, &home, &["use", "--user", "ada"]);
+    assert!(used.status.success() && String::from_utf8_lossy(&used.stdout).contains("ada"), "{used:?}");
+    let nobody = grid.cli(&["use", "--user", "nobody"]);
+    for (refused, why) in [
+        (of(&grid, &home, &["use", "--user", "walker"]), "others' jobs are for administrators and readers"),
+        (nobody, "no user is called \"nobody\""),
+    ] {
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert!(refused.status.code() == Some(3) && said.contains(why), "{said}");
+    }
+
     // A shell is proposed the jobs of the grid that the line names.
     let mut shell = grid.within();
     shell.env("GLEANER_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", "4").env("_CLAP_IFS", "\n");
