@@ -349,7 +349,7 @@ mod tests {
     fn an_order_that_may_be_followed_late_says_so() {
         assert!(effect("forget", &[]).starts_with("; what runs there ends"));
         let told = effect("measure", &[]);
-        assert!(told.ends_with("ten minutes after the last time at the earliest\n"), "{told}");
+        assert!(told.ends_with("ten minutes after the last time at the earliest"), "{told}");
     }
 
     #[test]
