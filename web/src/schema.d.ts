@@ -398,7 +398,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sends the files that a task left when it last ended, as a tar archive. */
+        /** Sends the files of a task that is done or has failed, as a tar archive. What runs of another left does not count yet. */
         get: operations["get_jobs_job_tasks_task_files"];
         put?: never;
         post?: never;

@@ -169,9 +169,22 @@ impl Record {
         self.settled.iter().map(|settled| settled.number).max()
     }
 
-    /// Likewise of those whose ends counted: of copies side by side, the one that was first, and not those that were stopped then.
-    pub fn last_counted(&self) -> Option<u32> {
-        self.settled.iter().filter(|settled| settled.counted).map(|settled| settled.number).max()
+    /// Whether what a run left is the task's. **Of a task that may run again, or whose answers are still compared, nothing is**, and
+    /// one that was cancelled keeps nothing.
+    fn has_result(&self) -> bool {
+        matches!(self.phase, TaskPhase::Done | TaskPhase::Failed)
+    }
+
+    /// The number of the run whose output is the task's: of copies side by side, the one that was first, and not those that were stopped
+    /// then.
+    pub fn result_run(&self) -> Option<u32> {
+        let counted = self.settled.iter().filter(|settled| settled.counted);
+        counted.map(|settled| settled.number).max().filter(|_| self.has_result())
+    }
+
+    /// The files that are the task's.
+    pub fn files(&self) -> Option<&Stored> {
+        self.last.as_ref().filter(|_| self.has_result())?.files.as_ref()
     }
 
     /// Whether a user's wish changes anything about the task. What is to end for good cannot be held.

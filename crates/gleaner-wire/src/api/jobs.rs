@@ -275,8 +275,8 @@ pub struct TaskView {
     pub usage: Option<Usage>,
     /// What it would go on from.
     pub checkpoint: Option<Stored>,
-    /// Its output files, as a tar archive: `…/tasks/{task}/files` sends it. To be an input of another job by its hash, it has to be sent
-    /// (`PUT /api/v1/blobs/{hash}`).
+    /// Its output files once it is done or has failed, as a tar archive: `…/tasks/{task}/files` sends it. To be an input of another job by
+    /// its hash, it has to be sent (`PUT /api/v1/blobs/{hash}`).
     pub files: Option<Stored>,
     /// What its user should know of its last run, as which output file it did not leave.
     #[serde(default)]
