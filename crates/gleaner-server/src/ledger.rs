@@ -79,7 +79,7 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// The format of a snapshot, of the ledger and of the day behind it: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 32;
+pub const FORMAT: u32 = 33;
 
 /// See the module.
 #[derive(Clone)]

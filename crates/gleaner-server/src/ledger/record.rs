@@ -1,7 +1,7 @@
 //! What is known of each task beyond what the scheduler needs, and **what each step of its life makes of that**. Which runs a
 //! task has, the ledger asks the grid.
 
-use super::tries::{Ended, Tries, Verdict, disputed, given_up};
+use super::tries::{Ended, NOT_STARTED_MAX, Tries, Verdict, disputed, given_up};
 use crate::journal::{Judged, Last, Settlement};
 use gleaner_core::{Answer, Judgement};
 use gleaner_units::{MachineId, RunId, Span, Time};
@@ -213,6 +213,7 @@ impl Record {
     /// A run of it ended, and that counts.
     pub(crate) fn run_ended(&mut self, at: Time, spec: &JobSpec, run: Ending<'_>) -> Verdict {
         let Ending { id, on, end, quorum, was_asked_for, judged, is_left } = run;
+        let is_refusal = judged.is_some_and(Judged::is_refusal);
         let ended = Ended {
             outcome: &end.outcome,
             on,
@@ -221,6 +222,8 @@ impl Record {
             was_asked_for: was_asked_for || self.wish.is_some(),
             got_further: end.checkpoint.is_some() && end.checkpoint != self.checkpoint,
             is_left,
+            // What some cannot start, others may.
+            not_started_max: NOT_STARTED_MAX.saturating_mul(if is_refusal { quorum } else { 1 }),
         };
         // What compares is no try of its task.
         let verdict = match judged {
@@ -228,7 +231,7 @@ impl Record {
             _ => self.tries.verdict(spec, ended),
         };
         let verdict = match (judged, self.over_by(verdict)) {
-            (Some(judged), Some(_)) if judged.likeness.is_none() => {
+            (Some(judged), Some(_)) if judged.likeness.is_none() && !is_refusal => {
                 let digest = judged.digest.as_ref().filter(|digest| !self.answers.contains(digest));
                 self.answers.extend(digest.copied());
                 self.tries.begin_anew(on);

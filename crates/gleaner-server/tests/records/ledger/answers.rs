@@ -7,7 +7,7 @@ use gleaner_server::journal::{Entry, Fact, Judged, Last};
 use gleaner_units::TaskId;
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{End, Outcome, Stored};
+use gleaner_wire::session::{End, Obstacle, Outcome, Stored};
 
 #[test]
 fn a_task_is_done_when_two_agree_and_the_third_is_outvoted() {
@@ -121,6 +121,38 @@ fn what_a_users_program_compares_is_kept_until_the_first_of_the_like_ones_is_the
     assert_eq!(story.books.ledger.bytes_of("ada"), 7, "one counts");
     let trust = |on: usize| story.books.ledger.grid().trust(agent(on)).agreed;
     assert_eq!((trust(first[0]), trust(first[1]), trust(others[0])), (1, 1, 0));
+}
+
+/// As a signed task does not begin twice on a machine: that is no answer, and each machine says so once.
+#[test]
+fn a_machine_that_does_not_begin_a_task_is_asked_once_and_has_given_no_answer() {
+    let mut story = Story::new();
+    story.begin();
+    let outcome = Outcome::NotStarted { why: "it ran here already".to_owned(), obstacle: Obstacle::Task };
+    let refuses = |story: &mut Story, on: usize| {
+        let run = story.run_on(agent(on)).expect("it is asked");
+        let refusal = Judged {
+            digest: None,
+            judgement: Judgement::Void,
+            wrong: Vec::new(),
+            likeness: None,
+            result: None,
+        };
+        let answer = Some(Box::new(refusal));
+        story.tell(&Fact::RunEnded { run, agent: agent(on), end: end(&outcome), answer, is_left: None });
+    };
+    let asked = |story: &Story| (0..3).filter(|&on| story.run_on(agent(on)).is_some()).collect::<Vec<_>>();
+    let first = asked(&story);
+    story.answers(agent(first[0]), 'a', Judgement::Kept, &[]);
+    refuses(&mut story, first[1]);
+    let third = asked(&story);
+    assert!(third.len() == 1 && !first.contains(&third[0]), "{first:?}, then {third:?}");
+    refuses(&mut story, third[0]);
+    assert_eq!((asked(&story), story.phase()), (Vec::new(), TaskPhase::Waiting), "nobody is asked twice");
+    for on in (0..3).map(agent) {
+        let trust = story.books.ledger.grid().trust(on);
+        assert_eq!((trust.wrong, trust.agreed), (0, 0));
+    }
 }
 
 /// What a user's quota cuts off is no answer: nobody is outvoted by it or for it.
