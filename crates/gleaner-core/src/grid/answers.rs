@@ -194,6 +194,12 @@ impl Comparison {
         first.filter(|_| size >= self.quorum)
     }
 
+    /// Who gave [it](Self::agreed) first.
+    pub fn result(&self) -> Option<Given> {
+        let agreed = self.agreed()?;
+        self.given.iter().find(|given| given.answer == agreed).copied()
+    }
+
     /// Whether enough machines say that the user's program cannot compare two of the answers.
     pub fn has_failed(&self) -> bool {
         self.to_compare().is_some_and(|pair| self.verdict(pair) == Some(Likeness::Failed))

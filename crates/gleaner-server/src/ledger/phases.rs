@@ -90,6 +90,7 @@ impl Ledger {
     }
 
     pub(super) fn finish(&mut self, at: Time, run: RunId, phase: TaskPhase, end: RunEnd) {
+        self.note_result(run, end);
         self.books.records.own(run.task).wish = None;
         // A run that was missing may end while its task rests after another.
         self.end_rest(run.task);

@@ -176,10 +176,17 @@ impl Record {
     }
 
     /// The number of the run whose output is the task's: of copies side by side, the one that was first, and not those that were stopped
-    /// then.
+    /// then; of answers that are the same, the first.
     pub fn result_run(&self) -> Option<u32> {
-        let counted = self.settled.iter().filter(|settled| settled.counted);
-        counted.map(|settled| settled.number).max().filter(|_| self.has_result())
+        let counted = self.settled.iter().rfind(|settled| settled.counted);
+        counted.map(|settled| settled.number).filter(|_| self.has_result())
+    }
+
+    /// Its result is that of a run that ended before: it is told last of those that counted.
+    pub(super) fn result_is_of(&mut self, run: RunId, on: MachineId) {
+        self.machine = Some(on);
+        self.settled.retain(|settled| settled.number != run.number);
+        self.settle(run, on, true);
     }
 
     /// The files that are the task's.

@@ -20,7 +20,9 @@ pub(crate) fn words(told: &Told, fact: &Fact, name: impl Fn(MachineId) -> String
         Step::Copied => coordinator(&format!("the policy runs it on {} too", machine())),
         Step::TakenBack => coordinator(&format!("asked back from {}, unless it has begun there", machine())),
         Step::Started => by_agent("its program started"),
-        Step::Ended(verdict) => by_agent(&find_end(fact).map_or_else(String::new, |end| ended(end, verdict))),
+        Step::Ended(verdict) => {
+            by_agent(&find_end(fact).map_or_else(String::new, |end| ended(fact, end, verdict)))
+        }
         Step::Wasted => {
             let seconds = find_end(fact).map_or(0.0, |end| end.usage.elapsed_s);
             let cause = "stopped, since another run of it came to its end first";
@@ -79,7 +81,7 @@ fn wished(wish: Wish) -> &'static str {
     }
 }
 
-fn ended(end: &End, verdict: Verdict) -> String {
+fn ended(fact: &Fact, end: &End, verdict: Verdict) -> String {
     let never_began = end.outcome == Outcome::Stopped && end.usage == Usage::default();
     let mut told =
         if never_began { "it was given back before it began".to_owned() } else { end.outcome.to_string() };
@@ -90,12 +92,14 @@ fn ended(end: &End, verdict: Verdict) -> String {
         told.push_str("; ");
         told.push_str(note);
     }
+    if matches!(fact, Fact::RunEnded { answer: Some(judged), .. } if judged.likeness.is_some()) {
+        told.push_str("; it compared two answers that other machines gave");
+    }
     match verdict {
         Verdict::GivenUp => told.push_str("; too many runs in a row came to nothing"),
         Verdict::Compared => told.push_str("; its answer is kept until other machines gave theirs"),
-        Verdict::Judges => told.push_str("; it compared two answers that other machines gave"),
         Verdict::Disputed => told.push_str("; as many machines were asked as may be, and too few agree"),
-        Verdict::Done | Verdict::Failed | Verdict::Again | Verdict::AgainAfter(_) => {}
+        Verdict::Done | Verdict::Failed | Verdict::Judges | Verdict::Again | Verdict::AgainAfter(_) => {}
     }
     told
 }

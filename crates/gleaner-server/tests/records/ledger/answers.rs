@@ -4,10 +4,16 @@ use super::books::{Books, agent, end};
 use super::story::Story;
 use gleaner_core::{Judgement, Likeness};
 use gleaner_server::journal::{Entry, Fact, Judged, Last};
-use gleaner_units::TaskId;
+use gleaner_units::{MachineId, TaskId};
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, Obstacle, Outcome, Stored};
+
+/// Which run's output is the task's, and where that was.
+fn result(story: &Story) -> (Option<u32>, Option<MachineId>) {
+    let record = story.books.ledger.record(TaskId::new(0));
+    (record.result_run(), record.machine)
+}
 
 #[test]
 fn a_task_is_done_when_two_agree_and_the_third_is_outvoted() {
@@ -17,11 +23,13 @@ fn a_task_is_done_when_two_agree_and_the_third_is_outvoted() {
     assert_eq!(first.len(), 2, "two copies at once");
     story.answers(agent(first[0]), 'a', Judgement::Kept, &[]);
     assert_eq!(story.phase(), TaskPhase::Waiting);
+    let right = story.run_on(agent(first[1])).expect("it has a run");
     story.answers(agent(first[1]), 'b', Judgement::Kept, &[]);
     assert_eq!(story.phase(), TaskPhase::Waiting, "neither decides");
     let third = (0..3).find(|on| !first.contains(on)).expect("a third");
     story.answers(agent(third), 'b', Judgement::Agreed, &[first[0]]);
     assert_eq!(story.phase(), TaskPhase::Done);
+    assert_eq!(result(&story), (Some(right.number), Some(agent(first[1]))), "it was the first to say so");
     let trust = |on: usize| story.books.ledger.grid().trust(agent(on));
     assert_eq!((trust(first[0]).wrong, trust(first[1]).agreed, trust(third).agreed), (1, 1, 1));
     assert_eq!(trust(third).row, 0, "a user's own quorum earns no trust");
@@ -70,6 +78,7 @@ fn what_a_users_program_compares_is_kept_until_the_first_of_the_like_ones_is_the
         Box::new(End { files: digit.map(stored), ..*end(&Outcome::Exited { code }) })
     };
     let first = runs(&story);
+    let of_first = story.run_on(agent(first[0])).expect("it has a run");
     for (&on, digit) in first.iter().zip(['a', 'b']) {
         let run = story.run_on(agent(on)).expect("it has a run");
         let digest = Some(stored(digit).blob);
@@ -117,6 +126,7 @@ fn what_a_users_program_compares_is_kept_until_the_first_of_the_like_ones_is_the
     }
     assert_eq!(story.phase(), TaskPhase::Done);
     assert_eq!(files(&story), Some(stored('a')));
+    assert_eq!(result(&story), (Some(of_first.number), Some(agent(first[0]))), "whoever compared last");
     assert!(is_kept(&story, 'a') && !is_kept(&story, 'b'), "of no use any more");
     assert_eq!(story.books.ledger.bytes_of("ada"), 7, "one counts");
     let trust = |on: usize| story.books.ledger.grid().trust(agent(on)).agreed;
