@@ -470,7 +470,7 @@ pub struct RetiredJob {
     pub class: TaskClassId,
     /// When it was submitted.
     pub submitted: Time,
-    /// How long runs went on beside one that was faster.
+    /// How long runs went on beside one that was faster, or were outvoted.
     pub wasted_s: f64,
     /// How long runs went on of which nothing is left for the next.
     #[serde(default)]

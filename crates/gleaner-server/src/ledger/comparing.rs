@@ -88,6 +88,28 @@ impl Ledger {
         }
     }
 
+    /// What a run took is kept that said something of its task: it was for nothing once its machine is outvoted.
+    pub(super) fn count_outvoted(
+        &mut self,
+        (task, on): (TaskId, MachineId),
+        judged: Option<&Judged>,
+        end: &End,
+    ) {
+        let Some(judged) = judged.filter(|judged| judged.judgement != Judgement::Void) else { return };
+        let is_first = self.grid().comparison(task).is_none_or(|so_far| so_far.given().is_empty());
+        let said = self.books.said.entry(task).or_default();
+        if is_first {
+            said.clear();
+        }
+        said.push((on, end.usage.elapsed_s));
+        let outvoted = said.iter().filter(|(on, _)| judged.wrong.contains(on));
+        let seconds: f64 = outvoted.map(|(_, elapsed_s)| elapsed_s).sum();
+        let (id, _) = self.job_of(task);
+        if let Some(job) = self.books.jobs.get_mut(id) {
+            job.wasted_s += seconds;
+        }
+    }
+
     /// Agents ended with the runs of a task as often in a row as may be, the last of them a machine's with this run: what that means for the
     /// task, and for the run. Where others are asked too, it is the machine's answer or vote if it was its own agent as often, and counts
     /// for no more than one of theirs.

@@ -57,6 +57,10 @@ impl Ledger {
                 self.replace_bytes(id, self.compared_beside(task), 0);
                 self.books.answers.remove(&task);
             }
+            let said = self.books.said.range(tasks.first()..=tasks.last());
+            for task in said.map(|(task, _)| *task).collect::<Vec<_>>() {
+                self.books.said.remove(&task);
+            }
         }
         let was_over = self.record(tasks.first()).ended;
         let ended = phase.is_over().then_some(at);

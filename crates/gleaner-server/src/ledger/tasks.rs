@@ -239,6 +239,7 @@ impl Ledger {
         }
         let before = self.left_by(task);
         self.keep_for_comparing(task, judged, end);
+        self.count_outvoted((task, on), judged, end);
         let (was_asked_for, quorum) = (self.is_asked_to_end(run), self.quorum_of(task));
         let (id, job) = self.books.jobs.find(task).expect("what runs is not retired");
         let record = self.books.records.own(task);

@@ -153,7 +153,7 @@ pub struct JobView {
     pub ended_s: Option<f64>,
     /// Its label.
     pub label: Option<String>,
-    /// How many seconds of runs were for nothing, since another run of their task came to its end first.
+    /// How many seconds of runs were for nothing, since another run of their task came to its end first or their answers were outvoted.
     #[serde(default)]
     pub wasted_s: f64,
     /// How many seconds of runs were for nothing, since they ended without a result and without a checkpoint to go on from: they

@@ -29,6 +29,8 @@ fn a_task_is_done_when_two_agree_and_the_third_is_outvoted() {
     let third = (0..3).find(|on| !first.contains(on)).expect("a third");
     story.answers(agent(third), 'b', Judgement::Agreed, &[first[0]]);
     assert_eq!(story.phase(), TaskPhase::Done);
+    let wasted_s = story.books.ledger.job_of(TaskId::new(0)).1.wasted_s;
+    assert!((wasted_s - 1.5).abs() < 1e-9, "{wasted_s} s of the outvoted one were for nothing");
     assert_eq!(result(&story), (Some(right.number), Some(agent(first[1]))), "it was the first to say so");
     let trust = |on: usize| story.books.ledger.grid().trust(agent(on));
     assert_eq!((trust(first[0]).wrong, trust(first[1]).agreed, trust(third).agreed), (1, 1, 1));
