@@ -398,7 +398,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sends the files that a task left when it last ended, as a tar archive. */
+        /** Sends the files of a task that is done or has failed, as a tar archive. What runs of another left does not count yet. */
         get: operations["get_jobs_job_tasks_task_files"];
         put?: never;
         post?: never;
@@ -1351,7 +1351,7 @@ export interface components {
             waits_for?: string | null;
             /**
              * Format: double
-             * @description How many seconds of runs were for nothing, since another run of their task came to its end first.
+             * @description How many seconds of runs were for nothing, since another run of their task came to its end first or their answers were outvoted.
              */
             wasted_s?: number;
         };
@@ -2285,7 +2285,7 @@ export interface components {
             user: string;
             /**
              * Format: double
-             * @description How much of that was for nothing: runs that left neither a result nor a checkpoint, or were slower than another run of their
+             * @description How much of that was for nothing: runs that left neither a result nor a checkpoint, were outvoted or slower than another of their
              *     task. Runs of which nothing was heard any more do not count.
              */
             wasted_core_s?: number;

@@ -327,4 +327,6 @@ pub enum RunEnd {
     Kept,
     /// The task is not done, and nothing is left of what this run did: it failed, was refused or was lost.
     Lost,
+    /// Likewise: its machine did not begin it. That is no answer, and where answers are compared the machine is not asked again.
+    Refused,
 }

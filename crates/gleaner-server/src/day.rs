@@ -10,10 +10,10 @@ mod usage;
 mod waits;
 
 use crate::desk::{Desk, Recorded};
-use crate::journal::{Entry, Fact};
+use crate::journal::{Entry, Fact, Judged};
 use crate::ledger::Ledger;
 use crate::limits::QUEUE_SAMPLES_KEPT;
-use gleaner_core::Decision;
+use gleaner_core::{Decision, Judgement};
 use gleaner_units::{MachineId, RunId, Span, TaskId, Time};
 use gleaner_wire::VERSION;
 use gleaner_wire::day::{DayView, MachineDayList, QueueSample, RunList, RunState, UseList};
@@ -28,7 +28,8 @@ pub use waits::Waits;
 const STEP: Span = Span::from_nanos(60_000_000_000);
 /// How long anything is remembered.
 const DAY: Span = Span::from_nanos(24 * 3_600_000_000_000);
-/// Tasks that are on their way to a machine and of which it is remembered since when; tasks that came back from one.
+/// Tasks that are on their way to a machine and of which it is remembered since when; tasks that came back from one, or whose answers
+/// are compared.
 const ON_THEIR_WAY_MAX: usize = 65_536;
 
 /// See the module.
@@ -47,6 +48,8 @@ pub struct Day {
     machines: Machines,
     runs: Runs,
     usages: Usages,
+    /// How many seconds runs took that ended well and said something of tasks whose answers are compared, and where.
+    said: BTreeMap<TaskId, Vec<(MachineId, f64)>>,
     /// Since the coordinator started.
     #[serde(skip)]
     waits: Waits,
@@ -146,7 +149,7 @@ impl Day {
                     self.runs.started(ledger, at, *run, on);
                 }
             }
-            Fact::RunEnded { run, agent, end, .. } => {
+            Fact::RunEnded { run, agent, end, answer, .. } => {
                 self.placed.remove(&run.task);
                 self.note_given_back(ledger, *run);
                 let state = runs::state(&end.outcome, again(ledger, *run));
@@ -155,6 +158,11 @@ impl Day {
                 // What was given back or lost before it began used nothing.
                 if began || matches!(state, RunState::Done | RunState::Failed) {
                     self.usages.ended(ledger, at, run.task, Ran { state, usage: &end.usage, is_waste });
+                }
+                if let Some(judged) = answer {
+                    let lasted_s = if is_waste { 0.0 } else { end.usage.elapsed_s };
+                    let outvoted_s = self.outvoted_s((run.task, *agent), judged, lasted_s);
+                    self.usages.outvoted(ledger, at, run.task, outvoted_s);
                 }
             }
             Fact::ResultRefused { run, agent, end } => {
@@ -167,6 +175,24 @@ impl Day {
             Fact::LeaseExpired { agent } => self.runs.lost(at, *agent, &[]),
             Fact::AgentStarted { agent, brings, .. } => self.runs.lost(at, *agent, brings),
             _ => {}
+        }
+    }
+
+    /// How long runs of a task took that are outvoted now, and that were not for nothing before.
+    fn outvoted_s(&mut self, (task, on): (TaskId, MachineId), judged: &Judged, lasted_s: f64) -> f64 {
+        if judged.judgement == Judgement::Void {
+            return 0.0;
+        }
+        if self.said.len() >= ON_THEIR_WAY_MAX && !self.said.contains_key(&task) {
+            self.said.pop_first();
+        }
+        self.said.entry(task).or_default().push((on, lasted_s));
+        match judged.judgement {
+            Judgement::Kept | Judgement::Void => 0.0,
+            Judgement::Agreed | Judgement::Disputed => {
+                let said = self.said.remove(&task).unwrap_or_default();
+                said.iter().filter(|(on, _)| judged.wrong.contains(on)).map(|(_, lasted_s)| lasted_s).sum()
+            }
         }
     }
 

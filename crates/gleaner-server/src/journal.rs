@@ -357,6 +357,18 @@ pub struct Judged {
     pub result: Option<Box<Last>>,
 }
 
+impl Judged {
+    /// Of a run that its machine did not begin: that is no answer.
+    pub(crate) fn refusal() -> Self {
+        Self { digest: None, judgement: Judgement::Void, wrong: Vec::new(), likeness: None, result: None }
+    }
+
+    /// Whether it is one. Rows of before it was have the digest of such an end, which was an answer then.
+    pub(crate) fn is_refusal(&self) -> bool {
+        self.digest.is_none() && self.likeness.is_none()
+    }
+}
+
 /// How a run ended, as far as people ask for it later.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Last {
@@ -458,7 +470,7 @@ pub struct RetiredJob {
     pub class: TaskClassId,
     /// When it was submitted.
     pub submitted: Time,
-    /// How long runs went on beside one that was faster.
+    /// How long runs went on beside one that was faster, or were outvoted.
     pub wasted_s: f64,
     /// How long runs went on of which nothing is left for the next.
     #[serde(default)]

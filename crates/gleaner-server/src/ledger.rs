@@ -79,7 +79,7 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// The format of a snapshot, of the ledger and of the day behind it: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 32;
+pub const FORMAT: u32 = 33;
 
 /// See the module.
 #[derive(Clone)]
@@ -133,6 +133,8 @@ struct Books {
     gaps: Vec<Gap>,
     /// What tasks came to whose answers a user's program compares, by the answers' digests, until they are over.
     answers: BTreeMap<TaskId, BTreeMap<BlobHash, Last>>,
+    /// How many seconds runs took that said something of tasks whose answers are compared, and where, until they are over.
+    said: BTreeMap<TaskId, Vec<(MachineId, f64)>>,
     /// Those who own machines, in the order in which the first of them joined.
     owners: BTreeMap<String, u32>,
     now: Time,
@@ -181,6 +183,7 @@ impl Ledger {
             descriptions: Descriptions::default(),
             bytes: BTreeMap::new(),
             answers: BTreeMap::new(),
+            said: BTreeMap::new(),
             owners: BTreeMap::new(),
             tally: Tally::default(),
             tallies: BTreeMap::new(),

@@ -113,6 +113,9 @@ impl Outside {
                 let likeness = likeness[self.choices.below(5) % 3];
                 Event::RunEnded { run, end: RunEnd::Compared(likeness) }
             }
+            _ if grid.is_compared(task) && self.choices.one_in(10) => {
+                Event::RunEnded { run, end: RunEnd::Refused }
+            }
             _ if grid.is_compared(task) => {
                 let exact = if self.choices.one_in(6) { Answer::EXACT } else { 0 };
                 let answer = Answer(exact + self.choices.below(3) as u32);

@@ -326,7 +326,7 @@ impl NaiveProgress {
                 self.stop_all(task);
             }
             RunEnd::Kept => self.keep(task, done),
-            RunEnd::Lost | RunEnd::Compared(_) => {}
+            RunEnd::Lost | RunEnd::Refused | RunEnd::Compared(_) => {}
         }
         if end != RunEnd::Kept && run.is_some() {
             self.start_anew(task);

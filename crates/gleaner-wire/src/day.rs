@@ -230,7 +230,7 @@ pub struct UserUse {
     /// Likewise, times the cores that each of them asked for.
     #[serde(default)]
     pub core_s: f64,
-    /// How much of that was for nothing: runs that left neither a result nor a checkpoint, or were slower than another run of their
+    /// How much of that was for nothing: runs that left neither a result nor a checkpoint, were outvoted or slower than another of their
     /// task. Runs of which nothing was heard any more do not count.
     #[serde(default)]
     pub wasted_core_s: f64,

@@ -209,7 +209,7 @@ pub(crate) fn describe(job: &JobView) -> String {
     }
     lines.extend(job.label.as_ref().map(|label| ("label", shown(label, NAME_WIDTH))));
     if job.wasted_s > 0.0 {
-        lines.push(("wasted", format!("{} in runs beside faster ones", span(job.wasted_s))));
+        lines.push(("wasted", format!("{} in runs beside faster ones, or outvoted", span(job.wasted_s))));
     }
     if job.lost_s > 0.0 {
         let what = "in runs that ended without a result and without a checkpoint; `gleaner history` says why";

@@ -217,7 +217,7 @@ impl Grid {
             return Err(Refusal::AlreadyThere(id, on));
         }
         self.check_cap(id)?;
-        if self.has_voice_in(id, on) {
+        if self.was_asked_for(id, on) {
             return Err(Refusal::Answered(id, on));
         }
         self.check_can_run(id, on)?;

@@ -70,6 +70,8 @@ pub struct Comparison {
     pub(super) votes: Vec<Vote>,
     /// Which runs compare, and what.
     pub(super) comparing: BTreeMap<RunId, Pair>,
+    /// The machines that did not begin what they were asked for. They said nothing, and are not asked again.
+    pub(super) refused: BTreeSet<MachineId>,
 }
 
 impl Comparison {
@@ -101,6 +103,11 @@ impl Comparison {
     /// What it said so far.
     pub fn votes(&self) -> &[Vote] {
         &self.votes
+    }
+
+    /// The machines that did not begin what they were asked for.
+    pub fn refused(&self) -> impl Iterator<Item = MachineId> {
+        self.refused.iter().copied()
     }
 
     /// What a run compares.
@@ -185,6 +192,12 @@ impl Comparison {
     pub fn agreed(&self) -> Option<Answer> {
         let (size, first) = self.best_group();
         first.filter(|_| size >= self.quorum)
+    }
+
+    /// Who gave [it](Self::agreed) first.
+    pub fn result(&self) -> Option<Given> {
+        let agreed = self.agreed()?;
+        self.given.iter().find(|given| given.answer == agreed).copied()
     }
 
     /// Whether enough machines say that the user's program cannot compare two of the answers.
@@ -361,6 +374,13 @@ impl Checks {
         }
     }
 
+    /// A machine did not begin what it was asked for.
+    pub(super) fn refuse(&mut self, task: TaskId, on: MachineId) {
+        if let Some(comparison) = self.open.get_mut(&task) {
+            comparison.refused.insert(on);
+        }
+    }
+
     pub(super) fn forget_run(&mut self, run: RunId) {
         if let Some(comparison) = self.open.get_mut(&run.task) {
             comparison.comparing.remove(&run);
@@ -416,6 +436,7 @@ impl Checks {
             by_program: asked.is_some_and(|asked| asked.by_program),
             votes: Vec::new(),
             comparing: BTreeMap::new(),
+            refused: BTreeSet::new(),
         })
     }
 }

@@ -100,10 +100,12 @@ impl Grid {
         comparison.wanted().saturating_sub(self.runs_of(task).filter(counts).count() as u32)
     }
 
-    /// The machines that were asked for this task: they run it, have answered it, or have compared the same two answers. In order.
+    /// The machines that were asked for this task: they run it, have answered it, have compared the same two answers, or did not begin
+    /// it. In order.
     pub fn asked_for(&self, task: TaskId) -> Vec<MachineId> {
         let here = self.runs_of(task).filter(|run| run.goes_on()).map(|run| run.on);
-        let mut asked: Vec<MachineId> = here.chain(self.voices_in(task)).collect();
+        let refused = self.comparison(task).into_iter().flat_map(Comparison::refused);
+        let mut asked: Vec<MachineId> = here.chain(self.voices_in(task)).chain(refused).collect();
         asked.sort_unstable();
         asked.dedup();
         asked
@@ -131,11 +133,10 @@ impl Grid {
         })
     }
 
-    /// Whether a machine, or another of its owner, is at a task whose answers are compared, or has said what it could say of it.
-    pub(super) fn has_voice_in(&self, task: TaskId, on: MachineId) -> bool {
-        let here = self.runs_of(task).filter(|run| run.goes_on()).map(|run| run.on);
+    /// Whether a machine, or another of its owner, was [asked](Self::asked_for) for a task whose answers are compared.
+    pub(super) fn was_asked_for(&self, task: TaskId, on: MachineId) -> bool {
         self.comparison(task).is_some()
-            && here.chain(self.voices_in(task)).any(|other| self.checks.are_one(other, on))
+            && self.asked_for(task).into_iter().any(|other| self.checks.are_one(other, on))
     }
 
     /// Whether a task listens to what a run of it says. Where that was out of reach, the task was given to no other machine since.
@@ -208,9 +209,11 @@ impl Grid {
 
     /// A task that was to be compared, and has no answer yet, is asked of as many as the rule in force and its user say.
     fn compare_by_rule(&mut self, task: TaskId) {
-        match self.checks.comparison(self.task(task).class, false) {
-            Some(comparison) => _ = self.checks.open.insert(task, comparison),
-            None => _ = self.checks.open.remove(&task),
+        let before = self.checks.open.remove(&task);
+        if let Some(mut comparison) = self.checks.comparison(self.task(task).class, false) {
+            // Who did not begin it would not do so now either.
+            comparison.refused = before.map_or_else(BTreeSet::new, |before| before.refused);
+            self.checks.open.insert(task, comparison);
         }
     }
 

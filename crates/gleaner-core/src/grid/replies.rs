@@ -98,7 +98,7 @@ impl Grid {
                 self.ask(Cause::Submitted(self.task(id.task).class));
             }
             _ if run.stage == Stage::Missing => {}
-            (RunEnd::Kept | RunEnd::Lost | RunEnd::Answered(_) | RunEnd::Compared(_), TaskState::Placed) => {
+            (_, TaskState::Placed) => {
                 self.over(now, id.task, &machines, end, effects);
             }
             (_, TaskState::Finished(_) | TaskState::Withdrawn | TaskState::Retired) => {
@@ -109,7 +109,7 @@ impl Grid {
                 }
                 self.ask_who_may_be_paid();
             }
-            (RunEnd::Kept | RunEnd::Lost | RunEnd::Answered(_) | RunEnd::Compared(_), TaskState::Waiting) => {
+            (_, TaskState::Waiting) => {
                 unreachable!("what waits is on no machine")
             }
         }
@@ -120,6 +120,11 @@ impl Grid {
         let said = match end {
             RunEnd::Answered(answer) => Said::Answer(answer),
             RunEnd::Compared(likeness) => Said::Likeness(likeness),
+            RunEnd::Refused => {
+                self.checks.refuse(run.id.task, run.on);
+                effects.changes.push(Change::AnswerKept(run.id.task));
+                return RunEnd::Lost;
+            }
             RunEnd::Finished | RunEnd::Kept | RunEnd::Lost => return end,
         };
         let task = run.id.task;

@@ -154,6 +154,22 @@ fn what_other_runs_do_is_superseded_when_enough_agree() {
 }
 
 #[test]
+fn who_does_not_begin_a_task_has_given_no_answer_and_is_not_asked_again() {
+    let mut lab = Lab::new(quorum(2, 5));
+    lab.answer(task(0), 0, 7);
+    assert_eq!(lab.run(task(0), 1), None);
+    lab.tell(&Event::RunEnded { run: lab.newest(task(0)), end: RunEnd::Refused });
+    assert_eq!((lab.state(task(0)).as_str(), lab.scheduler.grid().answers_wanted(task(0))), ("placed", 1));
+    assert_eq!(lab.run(task(0), 1), Some(Refusal::Answered(task(0), machine(1))));
+    lab.answer(task(0), 2, 7);
+    assert_eq!((lab.state(task(0)).as_str(), lab.rows()), ("done@m2", vec![1, 0, 1, 0]));
+    assert_eq!(lab.scheduler.grid().trust(machine(1)).wrong, 0);
+    lab.tell(&Event::TasksRerun { tasks: vec![(task(0), 1)] });
+    lab.answer(task(0), 1, 7);
+    assert_eq!(lab.state(task(0)), "placed", "it began anew");
+}
+
+#[test]
 fn answers_are_kept_while_no_run_goes_on_and_dropped_with_the_task() {
     let mut lab = Lab::new(quorum(2, 5));
     lab.answer(task(0), 0, 7);

@@ -265,7 +265,7 @@ pub(super) async fn get(
     }
 }
 
-/// Sends the files that a task left when it last ended, as a tar archive.
+/// Sends the files of a task that is done or has failed, as a tar archive. What runs of another left does not count yet.
 #[utoipa::path(
     get, path = "/api/v1/jobs/{job}/tasks/{task}/files", tag = "tasks",
     params(("job" = u32, Path, description = "The job's number"), ("task" = u32, Path, description = "Its number there")),
@@ -283,10 +283,11 @@ pub(super) async fn of_task(
         if of.removed_since(record.ended).is_some() {
             return Err(Refusal::removed(removed(JobId(job), of.removed)).into());
         }
-        Ok(record.last.as_ref().and_then(|last| last.files.clone()))
+        Ok((record.files().cloned(), record.phase.is_over()))
     };
-    let files = api.look_back(look).await?;
-    let files = files.ok_or_else(|| Refusal::not_found(format!("task {job}/{number} left no files")))?;
+    let (files, is_over) = api.look_back(look).await?;
+    let none = if is_over { "left no files" } else { "is not over yet: nothing that it left counts so far" };
+    let files = files.ok_or_else(|| Refusal::not_found(format!("task {job}/{number} {none}")))?;
     let id = files.blob;
     let wrong = |what: &str| {
         Refusal::damaged(format!("the files of task {job}/{number} {what}; `gleaner rerun` makes them again"))

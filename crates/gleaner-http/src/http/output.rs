@@ -22,7 +22,6 @@ use gleaner_server::store::{ReadError, Reader, Removal, Seq};
 use gleaner_server::view::{Known, KnownTask};
 use gleaner_units::{RunId, Time};
 use gleaner_wire::JobId;
-use gleaner_wire::api::TaskPhase;
 use gleaner_wire::limits::OUTPUT_BYTES_MAX;
 use gleaner_wire::session::{Stream, Tail};
 use serde::Deserialize;
@@ -140,11 +139,9 @@ async fn standing(
         let removed = of.removed.map(|removed| (job, removed));
         let KnownTask { record, runs, .. } = known.task(task)?;
         let ledger = known.ledger();
-        // Copies of a run that had the result may be stopped behind it.
-        let has_result = matches!(record.phase, TaskPhase::Done | TaskPhase::Failed);
-        let with_result = || record.last_counted().filter(|_| has_result);
         let last = || ledger.last_live_run(task).max(record.last_settled());
-        let Some(run) = run.or_else(with_result).or_else(last) else {
+        // Copies of a run that had the result may be stopped behind it.
+        let Some(run) = run.or_else(|| record.result_run()).or_else(last) else {
             return Ok(Standing { run: None, is_over: record.phase.is_over(), removed: None });
         };
         if run > runs {

@@ -135,7 +135,7 @@ async fn who_may_still_answer_a_task_of_several_machines_is_told() {
     let told: Value = world.get(&path, &world.alice).await.json();
     let ruled_out = told["ruled_out"].as_array().and_then(|all| all.last()).expect("two machines");
     assert_eq!(ruled_out["machines"], json!(["m1", "m2"]), "{told}");
-    assert!(ruled_out["rule"].to_string().contains("have answered it or are at it"), "{told}");
+    assert!(ruled_out["rule"].to_string().contains("have answered it, are at it"), "{told}");
     assert_eq!((&told["ratings"], few(&told)), (&json!([]), true), "{told}");
     Agent::join(&world, "m3").await;
     let told: Value = world.get(&path, &world.alice).await.json();

@@ -55,22 +55,13 @@ impl Usages {
 
     /// A run is its job's and its user's, also where its end does not count, as long as its job is in memory.
     pub(super) fn ended(&mut self, ledger: &Ledger, at: Time, task: TaskId, ran: Ran<'_>) {
-        let Some((_, job)) = ledger.find_job_of(task) else { return };
-        self.job(ledger, at, task).ended(ran);
-        let Ran { state, usage, is_waste } = ran;
-        if self.users.len() >= USERS_USED_KEPT && !self.users.contains_key(&job.user) {
+        if ledger.find_job_of(task).is_none() {
             return;
         }
-        let hours = self.users.entry(job.user.clone()).or_default();
-        let hour = at.nanos() / HOUR_NS;
-        while hours.front().is_some_and(|(first, _)| first + HOURS <= hour) {
-            hours.pop_front();
-        }
-        if hours.back().is_none_or(|(last, _)| *last != hour) {
-            hours.push_back((hour, UserUse::default()));
-        }
-        let core_s = usage.elapsed_s * f64::from(job.spec.needs.cores);
-        let (_, used) = hours.back_mut().expect("there is this hour");
+        self.job(ledger, at, task).ended(ran);
+        let Ran { state, usage, is_waste } = ran;
+        let Some((cores, used)) = self.this_hour(ledger, at, task) else { return };
+        let core_s = usage.elapsed_s * cores;
         add(
             used,
             &UserUse {
@@ -85,6 +76,31 @@ impl Usages {
                 memory_bytes: usage.memory_bytes,
             },
         );
+    }
+
+    /// So many seconds of runs of a task that had ended come to be for nothing.
+    pub(super) fn outvoted(&mut self, ledger: &Ledger, at: Time, task: TaskId, seconds: f64) {
+        if let Some((cores, used)) = self.this_hour(ledger, at, task) {
+            used.wasted_core_s += seconds * cores;
+        }
+    }
+
+    /// The cores that a task has, and what its user used in the hour, if that is kept.
+    fn this_hour(&mut self, ledger: &Ledger, at: Time, task: TaskId) -> Option<(f64, &mut UserUse)> {
+        let (_, job) = ledger.find_job_of(task)?;
+        if self.users.len() >= USERS_USED_KEPT && !self.users.contains_key(&job.user) {
+            return None;
+        }
+        let hours = self.users.entry(job.user.clone()).or_default();
+        let hour = at.nanos() / HOUR_NS;
+        while hours.front().is_some_and(|(first, _)| first + HOURS <= hour) {
+            hours.pop_front();
+        }
+        if hours.back().is_none_or(|(last, _)| *last != hour) {
+            hours.push_back((hour, UserUse::default()));
+        }
+        let (_, used) = hours.back_mut().expect("there is this hour");
+        Some((f64::from(job.spec.needs.cores), used))
     }
 
     /// Jobs of which nothing ran since a moment, and users.

@@ -1,7 +1,7 @@
 //! How runs end: what of it is recorded, and what it says of the machine.
 
 use super::{Desk, Effect, SessionId, Written};
-use crate::journal::Fact;
+use crate::journal::{Fact, Judged};
 use crate::ledger::{Record, RetiredTask};
 use crate::limits::NOT_STARTED_CLOSES;
 use crate::store::{PastReader, ReadError};
@@ -54,7 +54,10 @@ impl Desk {
         }
         let end = if is_awaited { self.with_sizes(agent, end) } else { end };
         let compares = self.ledger.pair_of(run).is_some();
-        if is_awaited && digest.is_none() && self.ledger.is_compared(run) && !compares {
+        let is_compared = is_awaited && self.ledger.is_compared(run);
+        // Who did not begin it has said nothing of it.
+        let refuses = is_compared && matches!(end.outcome, Outcome::NotStarted { .. });
+        if is_compared && digest.is_none() && !compares && !refuses {
             let is_new = self.sessions.get_mut(&session).is_some_and(|session| session.comparing.insert(run));
             // What it answered is being read for the same end already.
             if !is_new {
@@ -73,7 +76,11 @@ impl Desk {
             // What its user's quota cuts off is no answer: no machine is outvoted for it.
             let is_said = compares || digest.is_some() && is_kept;
             let digest = digest.filter(|_| !compares);
-            let judged = is_said.then(|| self.ledger.judged(now, (run, agent), &end, digest)).flatten();
+            let judged = if refuses {
+                Some(Judged::refusal())
+            } else {
+                is_said.then(|| self.ledger.judged(now, (run, agent), &end, digest)).flatten()
+            };
             let (end, answer) = (Box::new(self.keep_tails(run, end)), judged.map(Box::new));
             self.record(now, Fact::RunEnded { run, agent, end, answer, is_left });
             self.doubt(now, agent);

@@ -21,10 +21,8 @@ fn begins_alike(spec: &JobSpec) -> bool {
 
 impl Ledger {
     /// A try of a task that rests now failed on a machine. Costs O(machines) the first time for each set of machines.
-    ///
-    /// Not where answers are compared: each machine gives one, so the machine may be the last that has not given its own.
     pub(super) fn try_elsewhere(&mut self, at: Time, task: TaskId, on: MachineId) {
-        if !self.is_out(task) || self.grid().is_compared(task) {
+        if !self.is_out(task) {
             return;
         }
         self.books.elsewhere.note_try(task, on);

@@ -74,6 +74,42 @@ impl Ledger {
         self.books.answers.get(&task)?.get(digest).cloned().map(Box::new)
     }
 
+    /// A task is over by what a run said. **Its result is the first of the answers that are the same**, whoever spoke last.
+    pub(super) fn note_result(&mut self, run: RunId, end: RunEnd) {
+        let said = match end {
+            RunEnd::Answered(answer) => Said::Answer(answer),
+            RunEnd::Compared(likeness) => Said::Likeness(likeness),
+            RunEnd::Finished | RunEnd::Kept | RunEnd::Lost | RunEnd::Refused => return,
+        };
+        let known = self.grid().find_run(run);
+        let so_far = known.and_then(|known| self.grid().judge(known, said, true).1);
+        if let Some(first) = so_far.and_then(|so_far| so_far.result()) {
+            self.books.records.own(run.task).result_is_of(first.run, first.on);
+        }
+    }
+
+    /// What a run took is kept that said something of its task: it was for nothing once its machine is outvoted.
+    pub(super) fn count_outvoted(
+        &mut self,
+        (task, on): (TaskId, MachineId),
+        judged: Option<&Judged>,
+        end: &End,
+    ) {
+        let Some(judged) = judged.filter(|judged| judged.judgement != Judgement::Void) else { return };
+        let is_first = self.grid().comparison(task).is_none_or(|so_far| so_far.given().is_empty());
+        let said = self.books.said.entry(task).or_default();
+        if is_first {
+            said.clear();
+        }
+        said.push((on, end.usage.elapsed_s));
+        let outvoted = said.iter().filter(|(on, _)| judged.wrong.contains(on));
+        let seconds: f64 = outvoted.map(|(_, elapsed_s)| elapsed_s).sum();
+        let (id, _) = self.job_of(task);
+        if let Some(job) = self.books.jobs.get_mut(id) {
+            job.wasted_s += seconds;
+        }
+    }
+
     /// Agents ended with the runs of a task as often in a row as may be, the last of them a machine's with this run: what that means for the
     /// task, and for the run. Where others are asked too, it is the machine's answer or vote if it was its own agent as often, and counts
     /// for no more than one of theirs.

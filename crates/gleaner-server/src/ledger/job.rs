@@ -29,7 +29,7 @@ pub struct Job {
     pub tally: Tally,
     /// When the last of its tasks was over.
     pub ended: Option<Time>,
-    /// How long runs went on beside one that was faster.
+    /// How long runs went on beside one that was faster, or were outvoted.
     pub wasted_s: f64,
     /// How long runs went on of which nothing is left for the next.
     pub lost_s: f64,

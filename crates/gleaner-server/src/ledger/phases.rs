@@ -57,6 +57,10 @@ impl Ledger {
                 self.replace_bytes(id, self.compared_beside(task), 0);
                 self.books.answers.remove(&task);
             }
+            let said = self.books.said.range(tasks.first()..=tasks.last());
+            for task in said.map(|(task, _)| *task).collect::<Vec<_>>() {
+                self.books.said.remove(&task);
+            }
         }
         let was_over = self.record(tasks.first()).ended;
         let ended = phase.is_over().then_some(at);
@@ -90,6 +94,7 @@ impl Ledger {
     }
 
     pub(super) fn finish(&mut self, at: Time, run: RunId, phase: TaskPhase, end: RunEnd) {
+        self.note_result(run, end);
         self.books.records.own(run.task).wish = None;
         // A run that was missing may end while its task rests after another.
         self.end_rest(run.task);

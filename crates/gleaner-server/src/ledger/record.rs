@@ -1,7 +1,7 @@
 //! What is known of each task beyond what the scheduler needs, and **what each step of its life makes of that**. Which runs a
 //! task has, the ledger asks the grid.
 
-use super::tries::{Ended, Tries, Verdict, disputed, given_up};
+use super::tries::{Ended, NOT_STARTED_MAX, Tries, Verdict, disputed, given_up};
 use crate::journal::{Judged, Last, Settlement};
 use gleaner_core::{Answer, Judgement};
 use gleaner_units::{MachineId, RunId, Span, Time};
@@ -169,9 +169,29 @@ impl Record {
         self.settled.iter().map(|settled| settled.number).max()
     }
 
-    /// Likewise of those whose ends counted: of copies side by side, the one that was first, and not those that were stopped then.
-    pub fn last_counted(&self) -> Option<u32> {
-        self.settled.iter().filter(|settled| settled.counted).map(|settled| settled.number).max()
+    /// Whether what a run left is the task's. **Of a task that may run again, or whose answers are still compared, nothing is**, and
+    /// one that was cancelled keeps nothing.
+    fn has_result(&self) -> bool {
+        matches!(self.phase, TaskPhase::Done | TaskPhase::Failed)
+    }
+
+    /// The number of the run whose output is the task's: of copies side by side, the one that was first, and not those that were stopped
+    /// then; of answers that are the same, the first.
+    pub fn result_run(&self) -> Option<u32> {
+        let counted = self.settled.iter().rfind(|settled| settled.counted);
+        counted.map(|settled| settled.number).filter(|_| self.has_result())
+    }
+
+    /// Its result is that of a run that ended before: it is told last of those that counted.
+    pub(super) fn result_is_of(&mut self, run: RunId, on: MachineId) {
+        self.machine = Some(on);
+        self.settled.retain(|settled| settled.number != run.number);
+        self.settle(run, on, true);
+    }
+
+    /// The files that are the task's.
+    pub fn files(&self) -> Option<&Stored> {
+        self.last.as_ref().filter(|_| self.has_result())?.files.as_ref()
     }
 
     /// Whether a user's wish changes anything about the task. What is to end for good cannot be held.
@@ -200,6 +220,7 @@ impl Record {
     /// A run of it ended, and that counts.
     pub(crate) fn run_ended(&mut self, at: Time, spec: &JobSpec, run: Ending<'_>) -> Verdict {
         let Ending { id, on, end, quorum, was_asked_for, judged, is_left } = run;
+        let is_refusal = judged.is_some_and(Judged::is_refusal);
         let ended = Ended {
             outcome: &end.outcome,
             on,
@@ -208,6 +229,8 @@ impl Record {
             was_asked_for: was_asked_for || self.wish.is_some(),
             got_further: end.checkpoint.is_some() && end.checkpoint != self.checkpoint,
             is_left,
+            // What some cannot start, others may.
+            not_started_max: NOT_STARTED_MAX.saturating_mul(if is_refusal { quorum } else { 1 }),
         };
         // What compares is no try of its task.
         let verdict = match judged {
@@ -215,7 +238,7 @@ impl Record {
             _ => self.tries.verdict(spec, ended),
         };
         let verdict = match (judged, self.over_by(verdict)) {
-            (Some(judged), Some(_)) if judged.likeness.is_none() => {
+            (Some(judged), Some(_)) if judged.likeness.is_none() && !is_refusal => {
                 let digest = judged.digest.as_ref().filter(|digest| !self.answers.contains(digest));
                 self.answers.extend(digest.copied());
                 self.tries.begin_anew(on);

@@ -231,12 +231,15 @@ impl Ledger {
         self.note_start(task, on, &end.outcome);
         self.hear_brought(at, task);
         let likeness = judged.and_then(|judged| judged.likeness);
+        // What is the machine's own fault may be mended.
+        let refuses = judged.is_some_and(Judged::is_refusal) && has_started(&end.outcome).is_none();
         if self.pair_of(run).is_none() {
             self.learn(at, task, on, end);
             self.show_speed(task, on, end);
         }
         let before = self.left_by(task);
         self.keep_for_comparing(task, judged, end);
+        self.count_outvoted((task, on), judged, end);
         let (was_asked_for, quorum) = (self.is_asked_to_end(run), self.quorum_of(task));
         let (id, job) = self.books.jobs.find(task).expect("what runs is not retired");
         let record = self.books.records.own(task);
@@ -256,6 +259,7 @@ impl Ledger {
             let left = match answer.filter(|_| matches!(verdict, Verdict::Compared | Verdict::Judges)) {
                 Some(answer) => answer,
                 None if end.checkpoint.is_some() => RunEnd::Kept,
+                None if refuses => RunEnd::Refused,
                 None => RunEnd::Lost,
             };
             if left == RunEnd::Lost
@@ -266,7 +270,8 @@ impl Ledger {
             self.run_again(at, run, left);
             if let Verdict::AgainAfter(rest) = verdict {
                 self.rest(at, task, at + rest);
-                if has_failed && is_left.is_none() {
+                // Where answers are compared each machine gives one, and so it may be the last that has not given its own.
+                if has_failed && is_left.is_none() && (refuses || !self.grid().is_compared(task)) {
                     self.try_elsewhere(at, task, on);
                 }
             }

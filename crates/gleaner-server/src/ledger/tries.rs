@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How often in a row machines may be unable to start a task before it counts as failed.
-const NOT_STARTED_MAX: u32 = 3;
+pub(super) const NOT_STARTED_MAX: u32 = 3;
 /// How many runs in a row may come to nothing before the task counts as failed: about an hour of trying.
 const FRUITLESS_MAX: u32 = 20;
 /// A run that lasted so long was one: whatever it left, running the task again costs no more than running it.
@@ -68,6 +68,8 @@ pub(crate) struct Ended<'a> {
     /// Of one that could not be started for no fault of its machine's: whether a machine is left on which nothing of its job was tried.
     /// Nothing where its tasks cannot be kept from machines.
     pub(crate) is_left: Option<bool>,
+    /// How often in a row machines may be unable to start the task.
+    pub(crate) not_started_max: u32,
 }
 
 /// How often a task was tried.
@@ -105,7 +107,7 @@ impl Tries {
             }
             Outcome::NotStarted { .. } if run.is_left == Some(false) && !run.was_asked_for => Verdict::Failed,
             // Where another run of it goes on, that one is yet to say.
-            Outcome::NotStarted { .. } if self.not_started < NOT_STARTED_MAX || run.was_asked_for => {
+            Outcome::NotStarted { .. } if self.not_started < run.not_started_max || run.was_asked_for => {
                 self.again(run)
             }
             Outcome::Exited { .. }
@@ -233,6 +235,7 @@ mod tests {
             was_asked_for: false,
             got_further: false,
             is_left: None,
+            not_started_max: NOT_STARTED_MAX,
         }
     }
 

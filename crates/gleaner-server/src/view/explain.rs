@@ -307,7 +307,8 @@ fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> Explana
         machines: first_names(ledger, &revoked),
     });
     let answered = (!spoken.is_empty()).then(|| RuledOutView {
-        rule: "have answered it or are at it, or are of one owner with a machine that is".to_owned(),
+        rule: "have answered it, are at it or did not begin it, or are of one owner with a machine that is"
+            .to_owned(),
         count: spoken.len(),
         machines: first_names(ledger, &spoken),
     });
@@ -337,13 +338,22 @@ fn remedies(ledger: &Ledger, task: TaskId, spoken: &[MachineId]) -> Vec<String> 
     let of_machines: Vec<String> =
         of_machines.map(|remedy| words::change(&discreet::remedy(remedy), &kinds)).collect();
     let others = (of_machines.is_empty() && among.able == 0 && !spoken.is_empty())
-        .then(|| "another machine, of an owner none of whose machines has answered".to_owned());
+        .then(|| "another machine, of an owner none of whose machines was asked".to_owned());
+    let again = others.as_ref().and_then(|_| of_those_that_refused(ledger, task));
     let of_rules = waits::remedies(ledger, task);
     match (&of_machines[..], &of_rules[..]) {
         // It needs both.
         ([machines], [rule]) => vec![format!("{rule}; and {machines}")],
-        _ => of_machines.into_iter().chain(others).chain(of_rules).collect(),
+        _ => of_machines.into_iter().chain(others).chain(again).chain(of_rules).collect(),
     }
+}
+
+/// What to do where machines did not begin a task, and are not asked for it again.
+fn of_those_that_refused(ledger: &Ledger, task: TaskId) -> Option<String> {
+    let refused: Vec<MachineId> = ledger.grid().comparison(task)?.refused().collect();
+    let names = first_names(ledger, &refused).join(", ");
+    (!refused.is_empty())
+        .then(|| format!("once it is submitted again: {names} did not begin it (`gleaner history` says why)"))
 }
 
 /// The machines that may not take a task any more, where several have to answer it.

@@ -1,7 +1,7 @@
 //! A task's life, told from the rows of the journal that are about it.
 
 use super::words::{find_end, words};
-use crate::journal::Fact;
+use crate::journal::{Fact, Last};
 use crate::ledger::{Job, Ledger, Step, Told};
 use crate::recovery::steps;
 use crate::store::StoredRow;
@@ -35,6 +35,8 @@ pub struct Story<'a> {
     told: VecDeque<Transition>,
     /// The latest start that was heard of: of which run, and when.
     started: Option<(u32, Time)>,
+    /// What others compare: of which run, where, and what it came to.
+    answers: Vec<(u32, MachineId, Last)>,
     told_max: usize,
     left_out: u64,
 }
@@ -42,7 +44,7 @@ pub struct Story<'a> {
 impl<'a> Story<'a> {
     /// A story of which nothing was read yet, and of which so many steps are to be told at most.
     pub fn new(names: &'a HistoryNames, told_max: usize) -> Self {
-        Self { names, told: VecDeque::new(), started: None, told_max, left_out: 0 }
+        Self { names, told: VecDeque::new(), started: None, answers: Vec::new(), told_max, left_out: 0 }
     }
 
     /// Reads on. Rows that say nothing of the task are passed over.
@@ -76,6 +78,19 @@ impl<'a> Story<'a> {
             for note in taken.into_iter().chain(self.heard_late(run, at, &end.usage)) {
                 cause.push_str("; ");
                 cause.push_str(&note);
+            }
+        }
+        if matches!(told.step, Step::Rerun) {
+            self.answers.clear();
+        }
+        if let Fact::RunEnded { run, agent, end, answer: Some(judged), .. } = fact {
+            if judged.likeness.is_none() {
+                self.answers.push((run.number, *agent, Last::of(end)));
+            }
+            let is_result = |last: &Last| judged.result.as_deref() == Some(last);
+            if let Some((number, on, _)) = self.answers.iter().find(|(.., last)| is_result(last)) {
+                let whose = format!("; the task's result is that of run {number} on {}", name(*on));
+                cause.push_str(&whose);
             }
         }
         if self.told.len() == self.told_max {

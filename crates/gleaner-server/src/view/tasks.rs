@@ -142,7 +142,7 @@ fn task_of_many(desk: &Desk, of: (JobId, &Job), task: &KnownTask<'_>) -> TaskVie
         outcome: last.map(|last| last.outcome.clone()),
         usage: last.map(|last| last.usage),
         checkpoint: record.checkpoint.clone().filter(|_| removed.is_none()),
-        files: last.and_then(|last| last.files.clone()).filter(|_| removed.is_none()),
+        files: record.files().cloned().filter(|_| removed.is_none()),
         notes: last.map_or_else(Vec::new, |last| last.notes.clone()),
         results_removed: removed.map(removal),
     }

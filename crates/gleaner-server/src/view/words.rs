@@ -105,16 +105,18 @@ fn ended(end: &End, verdict: Verdict, judged: Option<&Judged>) -> String {
         told.push_str("; ");
         told.push_str(note);
     }
+    if judged.is_some_and(|judged| judged.likeness.is_some()) {
+        told.push_str("; it compared two answers that other machines gave");
+    }
     match verdict {
         Verdict::GivenUp => told.push_str("; too many runs in a row came to nothing"),
         Verdict::Compared => told.push_str("; its answer is kept until other machines gave theirs"),
-        Verdict::Judges => told.push_str("; it compared two answers that other machines gave"),
         // What the task came to is known: it is that its answers cannot be compared.
         Verdict::Disputed if judged.is_some_and(|judged| judged.result.is_some()) => told.push_str(
             "; it could not compare two answers that other machines gave, and as many machines as have to agree could not",
         ),
         Verdict::Disputed => told.push_str("; as many machines were asked as may be, and too few agree"),
-        Verdict::Done | Verdict::Failed | Verdict::Again | Verdict::AgainAfter(_) => {}
+        Verdict::Done | Verdict::Failed | Verdict::Judges | Verdict::Again | Verdict::AgainAfter(_) => {}
     }
     told
 }

@@ -211,6 +211,10 @@ fn one_result_each(history: &History, journal: &Journal) -> Result<(), String> {
                     }
                     is_real((history, journal), run, on, &end.outcome)?;
                     match answer.map(|answer| answer.judgement) {
+                        // It may have been once too often.
+                        Some(Judgement::Void) if matches!(end.outcome, Outcome::NotStarted { .. }) => {
+                            has_failed = true;
+                        }
                         Some(Judgement::Kept | Judgement::Void) => {}
                         Some(Judgement::Disputed) => has_failed = true,
                         // It is tried again.

@@ -69,6 +69,7 @@ impl Naive {
                 return None;
             }
             let said = given.iter().map(|given| given.on).chain(votes.iter().map(|vote| vote.on));
+            let said = said.chain(comparison.refused());
             let said: Vec<MachineId> = said.chain(here.iter().map(|run| run.on())).collect();
             let is_one = |one: MachineId, other: MachineId| {
                 one == other || (grid.owner_of(one).is_some() && grid.owner_of(one) == grid.owner_of(other))

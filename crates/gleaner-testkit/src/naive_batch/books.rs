@@ -344,7 +344,7 @@ impl Books {
                     }
                 }
             }
-            RunEnd::Kept | RunEnd::Lost | RunEnd::Compared(_) => self.give_back(task),
+            RunEnd::Kept | RunEnd::Lost | RunEnd::Refused | RunEnd::Compared(_) => self.give_back(task),
         }
     }
 

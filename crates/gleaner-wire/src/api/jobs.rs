@@ -153,7 +153,7 @@ pub struct JobView {
     pub ended_s: Option<f64>,
     /// Its label.
     pub label: Option<String>,
-    /// How many seconds of runs were for nothing, since another run of their task came to its end first.
+    /// How many seconds of runs were for nothing, since another run of their task came to its end first or their answers were outvoted.
     #[serde(default)]
     pub wasted_s: f64,
     /// How many seconds of runs were for nothing, since they ended without a result and without a checkpoint to go on from: they
@@ -275,8 +275,8 @@ pub struct TaskView {
     pub usage: Option<Usage>,
     /// What it would go on from.
     pub checkpoint: Option<Stored>,
-    /// Its output files, as a tar archive: `…/tasks/{task}/files` sends it. To be an input of another job by its hash, it has to be sent
-    /// (`PUT /api/v1/blobs/{hash}`).
+    /// Its output files once it is done or has failed, as a tar archive: `…/tasks/{task}/files` sends it. To be an input of another job by
+    /// its hash, it has to be sent (`PUT /api/v1/blobs/{hash}`).
     pub files: Option<Stored>,
     /// What its user should know of its last run, as which output file it did not leave.
     #[serde(default)]

@@ -410,6 +410,19 @@ mod tests {
             ),
             ("command = ['a']\nhold = 1", "job.toml:2: hold: found 1; expected true or false"),
             ("command = ['a']\nrank = '1 +'", "job.toml:2: rank: found at "),
+        ] {
+            expect_mistake(text, expected);
+        }
+    }
+
+    fn expect_mistake(text: &str, expected: &str) {
+        let error = read(text).expect_err(text).to_string();
+        assert!(error.starts_with(expected), "{text}\n  {error}\n  {expected}");
+    }
+
+    #[test]
+    fn mistakes_below_the_first_table_are_named() {
+        for (text, expected) in [
             (
                 "command = ['a']\n[tasks]\narray = '3-1'",
                 "job.toml:3: tasks.array: found \"3-1\"; expected a first number",
@@ -468,8 +481,7 @@ mod tests {
             ),
             ("command = ['a'", "job.toml:1: found no TOML"),
         ] {
-            let error = read(text).expect_err(text).to_string();
-            assert!(error.starts_with(expected), "{text}\n  {error}\n  {expected}");
+            expect_mistake(text, expected);
         }
     }
 }

@@ -4,10 +4,16 @@ use super::books::{Books, agent, end};
 use super::story::Story;
 use gleaner_core::{Judgement, Likeness};
 use gleaner_server::journal::{Entry, Fact, Judged, Last};
-use gleaner_units::TaskId;
+use gleaner_units::{MachineId, TaskId};
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{End, Outcome, Stored};
+use gleaner_wire::session::{End, Obstacle, Outcome, Stored};
+
+/// Which run's output is the task's, and where that was.
+fn result(story: &Story) -> (Option<u32>, Option<MachineId>) {
+    let record = story.books.ledger.record(TaskId::new(0));
+    (record.result_run(), record.machine)
+}
 
 #[test]
 fn a_task_is_done_when_two_agree_and_the_third_is_outvoted() {
@@ -17,11 +23,15 @@ fn a_task_is_done_when_two_agree_and_the_third_is_outvoted() {
     assert_eq!(first.len(), 2, "two copies at once");
     story.answers(agent(first[0]), 'a', Judgement::Kept, &[]);
     assert_eq!(story.phase(), TaskPhase::Waiting);
+    let right = story.run_on(agent(first[1])).expect("it has a run");
     story.answers(agent(first[1]), 'b', Judgement::Kept, &[]);
     assert_eq!(story.phase(), TaskPhase::Waiting, "neither decides");
     let third = (0..3).find(|on| !first.contains(on)).expect("a third");
     story.answers(agent(third), 'b', Judgement::Agreed, &[first[0]]);
     assert_eq!(story.phase(), TaskPhase::Done);
+    let wasted_s = story.books.ledger.job_of(TaskId::new(0)).1.wasted_s;
+    assert!((wasted_s - 1.5).abs() < 1e-9, "{wasted_s} s of the outvoted one were for nothing");
+    assert_eq!(result(&story), (Some(right.number), Some(agent(first[1]))), "it was the first to say so");
     let trust = |on: usize| story.books.ledger.grid().trust(agent(on));
     assert_eq!((trust(first[0]).wrong, trust(first[1]).agreed, trust(third).agreed), (1, 1, 1));
     assert_eq!(trust(third).row, 0, "a user's own quorum earns no trust");
@@ -70,6 +80,7 @@ fn what_a_users_program_compares_is_kept_until_the_first_of_the_like_ones_is_the
         Box::new(End { files: digit.map(stored), ..*end(&Outcome::Exited { code }) })
     };
     let first = runs(&story);
+    let of_first = story.run_on(agent(first[0])).expect("it has a run");
     for (&on, digit) in first.iter().zip(['a', 'b']) {
         let run = story.run_on(agent(on)).expect("it has a run");
         let digest = Some(stored(digit).blob);
@@ -83,6 +94,8 @@ fn what_a_users_program_compares_is_kept_until_the_first_of_the_like_ones_is_the
             answer: Some(Box::new(answer)),
         });
     }
+    let files = |story: &Story| story.books.ledger.record(TaskId::new(0)).files().cloned();
+    assert_eq!(files(&story), None, "one machine's word is nobody's result");
     let is_kept = |story: &Story, digit| story.books.ledger.files().any(|file| *file == stored(digit).blob);
     assert!(is_kept(&story, 'a') && is_kept(&story, 'b'), "nothing else names the first");
     assert_eq!(story.books.ledger.bytes_of("ada"), 14, "both count");
@@ -114,12 +127,44 @@ fn what_a_users_program_compares_is_kept_until_the_first_of_the_like_ones_is_the
         });
     }
     assert_eq!(story.phase(), TaskPhase::Done);
-    let last = story.books.ledger.record(TaskId::new(0)).last.clone().expect("it ended");
-    assert_eq!(last.files, Some(stored('a')));
+    assert_eq!(files(&story), Some(stored('a')));
+    assert_eq!(result(&story), (Some(of_first.number), Some(agent(first[0]))), "whoever compared last");
     assert!(is_kept(&story, 'a') && !is_kept(&story, 'b'), "of no use any more");
     assert_eq!(story.books.ledger.bytes_of("ada"), 7, "one counts");
     let trust = |on: usize| story.books.ledger.grid().trust(agent(on)).agreed;
     assert_eq!((trust(first[0]), trust(first[1]), trust(others[0])), (1, 1, 0));
+}
+
+/// As a signed task does not begin twice on a machine: that is no answer, and each machine says so once.
+#[test]
+fn a_machine_that_does_not_begin_a_task_is_asked_once_and_has_given_no_answer() {
+    let mut story = Story::new();
+    story.begin();
+    let outcome = Outcome::NotStarted { why: "it ran here already".to_owned(), obstacle: Obstacle::Task };
+    let refuses = |story: &mut Story, on: usize| {
+        let run = story.run_on(agent(on)).expect("it is asked");
+        let refusal = Judged {
+            digest: None,
+            judgement: Judgement::Void,
+            wrong: Vec::new(),
+            likeness: None,
+            result: None,
+        };
+        let answer = Some(Box::new(refusal));
+        story.tell(&Fact::RunEnded { run, agent: agent(on), end: end(&outcome), answer, is_left: None });
+    };
+    let asked = |story: &Story| (0..3).filter(|&on| story.run_on(agent(on)).is_some()).collect::<Vec<_>>();
+    let first = asked(&story);
+    story.answers(agent(first[0]), 'a', Judgement::Kept, &[]);
+    refuses(&mut story, first[1]);
+    let third = asked(&story);
+    assert!(third.len() == 1 && !first.contains(&third[0]), "{first:?}, then {third:?}");
+    refuses(&mut story, third[0]);
+    assert_eq!((asked(&story), story.phase()), (Vec::new(), TaskPhase::Waiting), "nobody is asked twice");
+    for on in (0..3).map(agent) {
+        let trust = story.books.ledger.grid().trust(on);
+        assert_eq!((trust.wrong, trust.agreed), (0, 0));
+    }
 }
 
 /// What a user's quota cuts off is no answer: nobody is outvoted by it or for it.
