@@ -59,8 +59,6 @@ struct Noted {
     job: JobId,
     number: u32,
     class: TaskClassId,
-    /// That it asked for.
-    cores: u32,
     /// When the coordinator heard that its first run began.
     started: Option<Time>,
     /// How many of its runs began.
@@ -201,7 +199,7 @@ impl Reading {
         if let Some(jobs) = &mut self.jobs {
             jobs.entry(job).or_insert_with(|| LoggedJob::of(of));
         }
-        Some(unknown.insert(Noted::new(came, (job, of.number(task)), (of.class, of.spec.needs.cores.max(1)))))
+        Some(unknown.insert(Noted::new(came, (job, of.number(task)), of.class)))
     }
 
     fn step(&mut self, at: Time, (told, share): (&Told, f64), fact: &Fact) {
@@ -306,14 +304,13 @@ impl Reading {
 }
 
 impl Noted {
-    fn new(came: Time, (job, number): (JobId, u32), (class, cores): (TaskClassId, u32)) -> Self {
+    fn new(came: Time, (job, number): (JobId, u32), class: TaskClassId) -> Self {
         let (started, ended, on, moving) = (None, None, None, None);
         Self {
             came,
             job,
             number,
             class,
-            cores,
             started,
             runs: 0,
             ended,
@@ -327,14 +324,13 @@ impl Noted {
         }
     }
 
-    /// How long a task ran that is over: one run as long as its agent measured, several from the start of the first to the end of the
-    /// last. **Never less than its processors took**: of a run that is over in a moment the coordinator hears start and end at once.
+    /// How long a task ran that is over: one run as long as its agent measured, since of one that is over in a moment the coordinator
+    /// hears start and end at once; several, which may have been beside each other, from the start of the first to the end of the last.
     fn ran(&self) -> Option<Span> {
         let ended = self.ended?;
         let told = self.started.map_or(Span::ZERO, |started| ended.since(started));
         let measured = Span::from_seconds(self.machine_s).filter(|ran| self.runs <= 1 && *ran > Span::ZERO);
-        let of_each_core = Span::from_seconds(self.cpu_s / f64::from(self.cores)).unwrap_or(Span::ZERO);
-        Some(measured.unwrap_or(told).max(of_each_core))
+        Some(measured.unwrap_or(told))
     }
 
     /// When the first run began of a task that is over: before the coordinator heard of it, if it ran for longer than from then.

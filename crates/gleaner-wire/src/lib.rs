@@ -33,7 +33,7 @@ use std::fmt;
 /// The version of every JSON document and of the API.
 pub const VERSION: u32 = 1;
 /// The version of the agents' sessions: both sides must have the same.
-pub const SESSION_VERSION: u32 = 9;
+pub const SESSION_VERSION: u32 = 10;
 
 /// A job's number, counted from 1 in the order of submission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]

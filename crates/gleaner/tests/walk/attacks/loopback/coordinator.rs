@@ -45,10 +45,15 @@ impl Coordinator {
         let limited = limit.iter().flat_map(|limit| ["prlimit", limit]).collect::<Vec<_>>();
         let mut command = self.program(&limited, "coordinator.log");
         command.args(["serve", "--listen", &listen, "--home"]).arg(&self.home);
-        let coordinator = command.spawn().expect("a coordinator");
-        let pid = coordinator.id();
-        self.process = Some(coordinator);
-        until("the coordinator listens", PATIENCE, || (self.said()?["pid"] == pid).then_some(()));
+        // A connection of another test's may have this port for a moment.
+        until("the coordinator listens", PATIENCE, || {
+            let process = self.process.get_or_insert_with(|| command.spawn().expect("a coordinator"));
+            let (pid, has_ended) = (process.id(), process.try_wait().expect("our child").is_some());
+            if has_ended {
+                self.process = None;
+            }
+            (self.said()?["pid"] == pid && !has_ended).then_some(())
+        });
         let address = self.said().expect("it listens")["address"].as_str().expect("text").to_owned();
         self.port = address.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
         until("the coordinator answers", PATIENCE, || self.cli(&["status"]).status.success().then_some(()));
