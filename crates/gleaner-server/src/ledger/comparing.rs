@@ -23,6 +23,11 @@ impl Ledger {
         self.grid().comparison(task).map_or(1, Comparison::quorum)
     }
 
+    /// Whether answers to a task are kept that others are to be compared with.
+    pub(super) fn has_answers(&self, task: TaskId) -> bool {
+        self.grid().comparison(task).is_some_and(|so_far| !so_far.given().is_empty())
+    }
+
     /// What the word of a run would be for its task now; nothing where the task is to be run again whatever it said. The digest is
     /// that of its answer, where it gave one.
     pub(crate) fn judged(
@@ -96,7 +101,7 @@ impl Ledger {
         end: &End,
     ) {
         let Some(judged) = judged.filter(|judged| judged.judgement != Judgement::Void) else { return };
-        let is_first = self.grid().comparison(task).is_none_or(|so_far| so_far.given().is_empty());
+        let is_first = !self.has_answers(task);
         let said = self.books.said.entry(task).or_default();
         if is_first {
             said.clear();
@@ -158,7 +163,7 @@ impl Ledger {
 
     /// What an answer was is kept that a user's program is to compare with others.
     pub(super) fn keep_for_comparing(&mut self, task: TaskId, judged: Option<&Judged>, end: &End) {
-        let is_first = self.grid().comparison(task).is_none_or(|so_far| so_far.given().is_empty());
+        let is_first = !self.has_answers(task);
         let (_, job) = self.job_of(task);
         let is_compared = !job.spec.compare.is_empty();
         let judged = judged.filter(|judged| is_compared && judged.judgement == Judgement::Kept);

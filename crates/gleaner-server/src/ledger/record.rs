@@ -99,7 +99,7 @@ pub(crate) struct Ending<'a> {
     pub(crate) was_asked_for: bool,
     /// What came of the comparison of its answer, where there is one.
     pub(crate) judged: Option<&'a Judged>,
-    /// Of one that could not be started for no fault of its machine's: whether another machine is left for its job.
+    /// Of one that could not be started, and whose machine is not asked again: whether another machine is left.
     pub(crate) is_left: Option<bool>,
 }
 

@@ -231,8 +231,7 @@ impl Ledger {
         self.note_start(task, on, &end.outcome);
         self.hear_brought(at, task);
         let likeness = judged.and_then(|judged| judged.likeness);
-        // What is the machine's own fault may be mended.
-        let refuses = judged.is_some_and(Judged::is_refusal) && has_started(&end.outcome).is_none();
+        let refuses = judged.is_some_and(Judged::is_refusal);
         if self.pair_of(run).is_none() {
             self.learn(at, task, on, end);
             self.show_speed(task, on, end);
@@ -241,13 +240,18 @@ impl Ledger {
         self.keep_for_comparing(task, judged, end);
         self.count_outvoted((task, on), judged, end);
         let (was_asked_for, quorum) = (self.is_asked_to_end(run), self.quorum_of(task));
+        // What is the machine's own fault may be mended while the task rests. One with answers or other runs does not rest: its machine is
+        // not asked again, and says nothing of the others.
+        let is_own_fault = refuses && has_started(&end.outcome) == Some(false);
+        let rests = !was_asked_for && !self.has_answers(task);
+        let is_other_left = is_left.or((is_own_fault && !rests).then_some(true));
         let (id, job) = self.books.jobs.find(task).expect("what runs is not retired");
         let record = self.books.records.own(task);
         let answer = judged.and_then(|judged| match (likeness, &judged.digest) {
             (Some(likeness), _) => Some(RunEnd::Compared(likeness)),
             (None, digest) => Some(RunEnd::Answered(record.answer(digest.as_ref()?, &end.outcome))),
         });
-        let ending = Ending { id: run, on, end, quorum, was_asked_for, judged, is_left };
+        let ending = Ending { id: run, on, end, quorum, was_asked_for, judged, is_left: is_other_left };
         let verdict = record.run_ended(at, &job.spec, ending);
         let over_by = record.over_by(verdict);
         let has_failed = is_failure(&end.outcome, &job.spec);
@@ -259,7 +263,7 @@ impl Ledger {
             let left = match answer.filter(|_| matches!(verdict, Verdict::Compared | Verdict::Judges)) {
                 Some(answer) => answer,
                 None if end.checkpoint.is_some() => RunEnd::Kept,
-                None if refuses => RunEnd::Refused,
+                None if refuses && !(is_own_fault && rests) => RunEnd::Refused,
                 None => RunEnd::Lost,
             };
             if left == RunEnd::Lost

@@ -65,8 +65,8 @@ pub(crate) struct Ended<'a> {
     pub(crate) was_asked_for: bool,
     /// Whether it left another checkpoint than the one it went on from.
     pub(crate) got_further: bool,
-    /// Of one that could not be started for no fault of its machine's: whether a machine is left on which nothing of its job was tried.
-    /// Nothing where its tasks cannot be kept from machines.
+    /// Of one that could not be started, and whose machine is not asked again: whether a machine is left on which it was not tried, or
+    /// nothing of its job. Nothing where its tasks cannot be kept from machines.
     pub(crate) is_left: Option<bool>,
     /// How often in a row machines may be unable to start the task.
     pub(crate) not_started_max: u32,

@@ -135,36 +135,71 @@ fn what_a_users_program_compares_is_kept_until_the_first_of_the_like_ones_is_the
     assert_eq!((trust(first[0]), trust(first[1]), trust(others[0])), (1, 1, 0));
 }
 
-/// As a signed task does not begin twice on a machine: that is no answer, and each machine says so once.
+/// A machine says that it did not begin its run.
+fn refuses(story: &mut Story, on: usize, obstacle: Obstacle) {
+    let run = story.run_on(agent(on)).expect("it is asked");
+    let refusal =
+        Judged { digest: None, judgement: Judgement::Void, wrong: Vec::new(), likeness: None, result: None };
+    let (outcome, answer) =
+        (Outcome::NotStarted { why: "not here".to_owned(), obstacle }, Some(Box::new(refusal)));
+    story.tell(&Fact::RunEnded { run, agent: agent(on), end: end(&outcome), answer, is_left: None });
+}
+
+/// The machines that have a run.
+fn asked(story: &Story) -> Vec<usize> {
+    let all = 0..story.books.ledger.agents().len();
+    all.filter(|&on| story.run_on(agent(on)).is_some()).collect()
+}
+
+/// As a signed task does not begin twice on a machine, or one whose inputs do not fit on its disk: that is no answer, and each machine
+/// says so once.
 #[test]
 fn a_machine_that_does_not_begin_a_task_is_asked_once_and_has_given_no_answer() {
+    for obstacle in [Obstacle::Task, Obstacle::NotThere, Obstacle::Machine] {
+        let mut story = Story::new();
+        story.begin();
+        let first = asked(&story);
+        story.answers(agent(first[0]), 'a', Judgement::Kept, &[]);
+        refuses(&mut story, first[1], obstacle);
+        let third = asked(&story);
+        assert!(third.len() == 1 && !first.contains(&third[0]), "{obstacle:?}: {first:?}, then {third:?}");
+        refuses(&mut story, third[0], obstacle);
+        let (left, phase) = (asked(&story), story.phase());
+        assert_eq!((left, phase), (Vec::new(), TaskPhase::Waiting), "{obstacle:?}: nobody is asked twice");
+        for on in (0..3).map(agent) {
+            let trust = story.books.ledger.grid().trust(on);
+            assert_eq!((trust.wrong, trust.agreed), (0, 0), "{obstacle:?}");
+        }
+    }
+}
+
+/// The task does not rest meanwhile, so that the machine would be asked again at once.
+#[test]
+fn a_machine_that_does_not_begin_a_task_is_not_asked_again_while_another_runs_it() {
     let mut story = Story::new();
     story.begin();
-    let outcome = Outcome::NotStarted { why: "it ran here already".to_owned(), obstacle: Obstacle::Task };
-    let refuses = |story: &mut Story, on: usize| {
-        let run = story.run_on(agent(on)).expect("it is asked");
-        let refusal = Judged {
-            digest: None,
-            judgement: Judgement::Void,
-            wrong: Vec::new(),
-            likeness: None,
-            result: None,
-        };
-        let answer = Some(Box::new(refusal));
-        story.tell(&Fact::RunEnded { run, agent: agent(on), end: end(&outcome), answer, is_left: None });
-    };
-    let asked = |story: &Story| (0..3).filter(|&on| story.run_on(agent(on)).is_some()).collect::<Vec<_>>();
     let first = asked(&story);
-    story.answers(agent(first[0]), 'a', Judgement::Kept, &[]);
-    refuses(&mut story, first[1]);
-    let third = asked(&story);
-    assert!(third.len() == 1 && !first.contains(&third[0]), "{first:?}, then {third:?}");
-    refuses(&mut story, third[0]);
-    assert_eq!((asked(&story), story.phase()), (Vec::new(), TaskPhase::Waiting), "nobody is asked twice");
-    for on in (0..3).map(agent) {
-        let trust = story.books.ledger.grid().trust(on);
-        assert_eq!((trust.wrong, trust.agreed), (0, 0));
+    refuses(&mut story, first[0], Obstacle::Machine);
+    let then = asked(&story);
+    assert!(then.len() == 2 && !then.contains(&first[0]), "{first:?}, then {then:?}");
+}
+
+/// So many runs in a row fail a task where each says something of it. What machines lack says nothing of the others.
+#[test]
+fn machines_with_faults_of_their_own_fail_no_task_that_another_could_take() {
+    let mut story = Story::of(9, JobSpec { quorum: 2, ..JobSpec::new(["true"]) });
+    story.begin();
+    let first = asked(&story)[0];
+    story.answers(agent(first), 'a', Judgement::Kept, &[]);
+    for nth in 1..=7 {
+        let on = asked(&story);
+        assert_eq!(on.len(), 1, "after {nth} of nine were asked");
+        refuses(&mut story, on[0], Obstacle::Machine);
+        assert_eq!(story.phase(), TaskPhase::Waiting, "after {nth} that did not begin it");
     }
+    let last = asked(&story)[0];
+    story.answers(agent(last), 'a', Judgement::Agreed, &[]);
+    assert_eq!(story.phase(), TaskPhase::Done);
 }
 
 /// What a user's quota cuts off is no answer: nobody is outvoted by it or for it.

@@ -149,6 +149,23 @@ fn where_answers_are_compared_a_task_is_kept_from_no_machine() {
     assert_eq!(start(&mut books).1, agent(0));
 }
 
+/// It gave no answer, but nor does it fail the task alone by saying so again and again.
+#[test]
+fn where_answers_are_compared_a_task_that_a_machine_did_not_begin_goes_to_another_first() {
+    let mut books = Books::with(3, JobSpec { quorum: 2, ..spec(0) });
+    set_open(&mut books, agent(1), false);
+    set_open(&mut books, agent(2), false);
+    let (run, on) = start(&mut books);
+    set_open(&mut books, agent(1), true);
+    let refusal =
+        Judged { digest: None, judgement: Judgement::Void, wrong: Vec::new(), likeness: None, result: None };
+    let outcome = Outcome::NotStarted { why: "the disk is full".to_owned(), obstacle: Obstacle::Machine };
+    let answer = Some(Box::new(refusal));
+    books.add(Fact::RunEnded { run, agent: on, end: end(&outcome), answer, is_left: None });
+    books.rested();
+    assert_eq!((on, start(&mut books).1), (agent(0), agent(1)));
+}
+
 /// Machines that failed nobody stay one class, and a hundred failures of one job on one machine make one class of tasks.
 #[test]
 fn few_classes_are_made() {
