@@ -19,8 +19,7 @@ fn a_log_has_the_tasks_that_ran_to_their_end_in_the_order_in_which_they_came() {
     journal.add(200.0, Fact::JobSubmitted { job, user, spec, key: None, bytes: 0, described: 0 });
     journal.started(201.0, 4);
     journal.done(204.0, 4, FAST, 3.0);
-    let (job, user, spec) = (JobId(3), "bob".to_owned(), Arc::new(JobSpec::new(["run"])));
-    journal.add(300.0, Fact::JobSubmitted { job, user, spec, key: None, bytes: 0, described: 0 });
+    journal.submitted(300.0, ("bob", 3), (1, 1));
     let log = read_log(file(&exported(&journal)).path()).expect("an export");
     assert_eq!(log.begun, moment(0.0));
     assert_eq!(log.left_out, LeftOut { cancelled: 1, unfinished: 1, without_work: 0 });
@@ -52,8 +51,7 @@ fn a_run_took_as_long_as_its_agent_measured() {
         (json!({}), [209.5, 0.5]),
     ] {
         let mut journal = history();
-        let (job, user, spec) = (JobId(2), "bob".to_owned(), Arc::new(JobSpec::new(["run"])));
-        journal.add(200.0, Fact::JobSubmitted { job, user, spec, key: None, bytes: 0, described: 0 });
+        journal.submitted(200.0, ("bob", 2), (1, 1));
         journal.started(209.5, 4);
         let (run, agent) = (RunId { task: TaskId::new(4), number: 1 }, MachineId::new(FAST));
         let end = json!({ "outcome": { "exited": { "code": 0 } }, "usage": usage });

@@ -152,11 +152,7 @@ fn compact_before(disk: &MemoryDisk, second: f64) {
 #[test]
 fn a_what_if_of_a_compacted_journal_begins_where_that_does_and_says_so() {
     let mut journal = history();
-    let spec = Arc::new(JobSpec::new(["run"]));
-    journal.add(
-        200.0,
-        Fact::JobSubmitted { job: JobId(2), user: "ann".to_owned(), spec, key: None, bytes: 0, described: 0 },
-    );
+    journal.submitted(200.0, ("ann", 2), (1, 1));
     journal.started(200.0, 4);
     journal.done(210.0, 4, FAST, 10.0);
     let disk = stored(&journal);
@@ -296,15 +292,11 @@ fn another_policy_leads_elsewhere() {
 #[test]
 fn an_owner_who_was_there_is_there_again() {
     let mut journal = history();
-    let spec = Arc::new(JobSpec::new(["run"]));
     journal.add(
         200.0,
         Fact::OwnerLoadReported { agent: MachineId::new(FAST), load: 1.0, why: "here".to_owned() },
     );
-    journal.add(
-        200.0,
-        Fact::JobSubmitted { job: JobId(2), user: "ann".to_owned(), spec, key: None, bytes: 0, described: 0 },
-    );
+    journal.submitted(200.0, ("ann", 2), (1, 1));
     journal.started(200.0, 4);
     journal.done(300.0, 4, SLOW, 100.0);
     let past = past_of(&journal);
@@ -323,8 +315,7 @@ fn a_machine_that_is_closed_or_paused_by_order_stays_so_when_its_agent_comes_bac
         journal.add(120.0, Fact::LeaseExpired { agent });
         journal.add(130.0, Fact::AgentReturned { agent, brings: Vec::new() });
         journal.add(130.0, opened(true, Actor::Agent("fast".to_owned())));
-        let (job, user, spec) = (JobId(2), "ann".to_owned(), Arc::new(JobSpec::new(["run"])));
-        journal.add(200.0, Fact::JobSubmitted { job, user, spec, key: None, bytes: 0, described: 0 });
+        journal.submitted(200.0, ("ann", 2), (1, 1));
         journal.started(200.0, 4);
         journal.done(300.0, 4, SLOW, 100.0);
         let past = past_of(&journal);

@@ -97,8 +97,9 @@ fn on_a_clock(text: &str) -> Option<f64> {
     let (days, clock) = text.split_once('-').map_or((None, text), |(days, clock)| (Some(days), clock));
     let parts: Vec<&str> = clock.split(':').collect();
     let fits = if days.is_some() { parts.len() <= 3 } else { parts.len() == 3 };
-    let mut below_hours = parts.iter().skip(1);
-    let is_sound = below_hours.all(|part| part.len() <= 2 && part.parse::<u32>().is_ok_and(|part| part < 60));
+    // Of minutes and seconds there are fewer than 60.
+    let is_sound =
+        parts[1..].iter().all(|part| part.len() <= 2 && part.parse::<u32>().is_ok_and(|part| part < 60));
     let amounts =
         days.into_iter().map(|days| (days, 86_400.0)).chain(parts.into_iter().zip([3600.0, 60.0, 1.0]));
     let mut sum_s = 0.0;
